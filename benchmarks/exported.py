@@ -1,0 +1,249 @@
+"""MobileNet-v2 and a BERT encoder with random weights, built node by node as `torch.onnx` exports them."""
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+from benchmarks.weights import draw
+
+F32 = TensorProto.FLOAT
+I64 = TensorProto.INT64
+
+
+class _Builder:
+    """Collects nodes and weights of one graph; values are named after the node that makes them, as exporters do."""
+
+    def __init__(self, seed: int) -> None:
+        self.rng = np.random.default_rng(seed)
+        self.nodes: list[onnx.NodeProto] = []
+        self.weights: list[onnx.TensorProto] = []
+
+    def node(self, op: str, name: str, *inputs: str, **attributes: object) -> str:
+        """Adds a node with one result `<name>_output_0` and returns the name of that result."""
+        result = f"{name}_output_0"
+        self.nodes.append(helper.make_node(op, list(inputs), [result], name, **attributes))
+        return result
+
+    def constant(self, name: str, value: object, dtype: type[np.generic]) -> str:
+        """A `Constant` node: exporters write scalars and shapes so."""
+        tensor = numpy_helper.from_array(np.array(value, dtype))
+        return self.node("Constant", name, value=tensor)
+
+    def weight(self, name: str, role: str, shape: Sequence[int], fan_in: int = 0, gain: float = 1.0) -> str:
+        """A random initializer; `role` and `fan_in` as in `draw`."""
+        value = draw(self.rng, role, shape, fan_in) * np.float32(gain)
+        self.weights.append(numpy_helper.from_array(value, name))
+        return name
+
+    def model(
+        self,
+        name: str,
+        opset: int,
+        inputs: Mapping[str, tuple[int, Sequence[int | str]]],
+        outputs: Mapping[str, tuple[str, Sequence[int | str]]],
+        metadata: Mapping[str, str] | None = None,
+    ) -> onnx.ModelProto:
+        """The finished, checked model; `outputs` maps a result's name to the value it is and its shape."""
+        final = {value: result for result, (value, _) in outputs.items()}
+        for node in self.nodes:
+            for operands in (node.input, node.output):
+                for i, value in enumerate(operands):
+                    operands[i] = final.get(value, value)
+        graph = helper.make_graph(
+            self.nodes,
+            name,
+            [helper.make_tensor_value_info(key, dtype, shape) for key, (dtype, shape) in inputs.items()],
+            [helper.make_tensor_value_info(key, F32, shape) for key, (_, shape) in outputs.items()],
+            self.weights,
+        )
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
+        if metadata:
+            helper.set_model_props(model, dict(metadata))
+        onnx.checker.check_model(model)
+        return model
+
+
+def mobilenet_v2(batch: int | str = "N", size: int = 224, classes: int = 1000, seed: int = 0) -> onnx.ModelProto:
+    """
+    MobileNet-v2 (Sandler et al. 2018, table 2) as exported for evaluation: batch norms folded into the convolutions.
+
+    Input `input`: `[batch, 3, size, size]` f32, result `output`: `[batch, classes]` logits.
+    """
+    b = _Builder(seed)
+
+    def conv(path: str, x: str, inputs: int, outputs: int, kernel: int, stride: int, groups: int, *, clip: bool) -> str:
+        fan_in = inputs // groups * kernel * kernel
+        weight = b.weight(
+            f"{path}.weight", "kernel" if clip else "linear", (outputs, inputs // groups, kernel, kernel), fan_in
+        )
+        bias = b.weight(f"{path}.bias", "offset", (outputs,))
+        x = b.node(
+            "Conv",
+            f"{path}/Conv",
+            x,
+            weight,
+            bias,
+            dilations=[1, 1],
+            group=groups,
+            kernel_shape=[kernel, kernel],
+            pads=[kernel // 2] * 4,
+            strides=[stride, stride],
+        )
+        if not clip:
+            return x
+        low, high = b.constant(f"{path}/Constant", 0.0, np.float32), b.constant(f"{path}/Constant_1", 6.0, np.float32)
+        return b.node("Clip", f"{path}/Clip", x, low, high)
+
+    x, channels, index = conv("/features/features.0", "input", 3, 32, 3, 2, 1, clip=True), 32, 1
+    for expansion, width, repeats, first_stride in (
+        (1, 16, 1, 1),
+        (6, 24, 2, 2),
+        (6, 32, 3, 2),
+        (6, 64, 4, 2),
+        (6, 96, 3, 1),
+        (6, 160, 3, 2),
+        (6, 320, 1, 1),
+    ):
+        for repeat in range(repeats):
+            path, hidden, stride = (
+                f"/features/features.{index}",
+                channels * expansion,
+                first_stride if repeat == 0 else 1,
+            )
+            y = x
+            if expansion != 1:
+                y = conv(f"{path}/conv/conv.0", y, channels, hidden, 1, 1, 1, clip=True)
+            y = conv(f"{path}/conv/conv.1", y, hidden, hidden, 3, stride, hidden, clip=True)
+            y = conv(f"{path}/conv/conv.2", y, hidden, width, 1, 1, 1, clip=False)
+            x = b.node("Add", f"{path}/Add", x, y) if stride == 1 and channels == width else y
+            channels, index = width, index + 1
+    x = conv(f"/features/features.{index}", x, channels, 1280, 1, 1, 1, clip=True)
+    x = b.node("GlobalAveragePool", "/GlobalAveragePool", x)
+    x = b.node("Flatten", "/Flatten", x, axis=1)
+    weight = b.weight("classifier.1.weight", "linear", (classes, 1280), 1280)
+    bias = b.weight("classifier.1.bias", "offset", (classes,))
+    x = b.node("Gemm", "/classifier/classifier.1/Gemm", x, weight, bias, alpha=1.0, beta=1.0, transB=1)
+    return b.model("main_graph", 13, {"input": (F32, (batch, 3, size, size))}, {"output": (x, (batch, classes))})
+
+
+def encoder_transformer(
+    layers: int = 12,
+    width: int = 384,
+    heads: int = 6,
+    *,
+    vocabulary: int = 1000,
+    positions: int = 512,
+    batch: int | str = "N",
+    length: int | str = "S",
+    fused_norm: bool = True,
+    seed: int = 0,
+) -> onnx.ModelProto:
+    """
+    A BERT encoder (Devlin et al. 2019) as exported: shapes computed from `Shape`, GELU through `Erf`, bias adds apart.
+
+    Inputs `input_ids` and `attention_mask`: `[batch, length]` i64; results `last_hidden_state`: `[batch, length,
+    width]` and `pooler_output`: `[batch, width]`, f32. `fused_norm` takes `LayerNormalization` of opset 17; without it
+    the norm is spelt out (`ReduceMean`, `Sub`, `Pow`, `Sqrt`, `Div`) in opset 14. `length` may not exceed `positions`.
+    """
+    b = _Builder(seed)
+    per_head = width // heads
+
+    def linear(path: str, x: str, inputs: int, outputs: int, gain: float = 1.0) -> str:
+        weight = b.weight(f"onnx::MatMul_{len(b.weights)}", "linear", (inputs, outputs), inputs, gain)
+        bias = b.weight(f"{path[1:].replace('/', '.')}.bias", "offset", (outputs,))
+        return b.node("Add", f"{path}/Add", bias, b.node("MatMul", f"{path}/MatMul", x, weight))
+
+    def norm(path: str, x: str) -> str:
+        scale = b.weight(f"{path[1:].replace('/', '.')}.weight", "scale", (width,))
+        offset = b.weight(f"{path[1:].replace('/', '.')}.bias", "offset", (width,))
+        if fused_norm:
+            return b.node("LayerNormalization", f"{path}/LayerNormalization", x, scale, offset, axis=-1, epsilon=1e-12)
+        centred = b.node("Sub", f"{path}/Sub", x, b.node("ReduceMean", f"{path}/ReduceMean", x, axes=[-1]))
+        square = b.node("Pow", f"{path}/Pow", centred, b.constant(f"{path}/Constant", 2.0, np.float32))
+        variance = b.node("ReduceMean", f"{path}/ReduceMean_1", square, axes=[-1])
+        shifted = b.node("Add", f"{path}/Add", variance, b.constant(f"{path}/Constant_1", 1e-12, np.float32))
+        unit = b.node("Div", f"{path}/Div", centred, b.node("Sqrt", f"{path}/Sqrt", shifted))
+        return b.node("Add", f"{path}/Add_1", b.node("Mul", f"{path}/Mul", unit, scale), offset)
+
+    def size_of(path: str, x: str, axis: int, tag: str) -> str:
+        """One dimension of `x` as a vector of length 1."""
+        shape = b.node("Shape", f"{path}/Shape{tag}", x)
+        size = b.node("Gather", f"{path}/Gather{tag}", shape, b.constant(f"{path}/Axis{tag}", axis, np.int64), axis=0)
+        return b.node("Unsqueeze", f"{path}/Unsqueeze{tag}", size, b.constant(f"{path}/Zero{tag}", [0], np.int64))
+
+    def regroup(path: str, x: str, tail: Sequence[int], tag: str) -> str:
+        """Reshapes `x` to its first two dimensions followed by `tail`."""
+        parts = [size_of(path, x, axis, f"{tag}_{axis}") for axis in (0, 1)]
+        parts += [b.constant(f"{path}/Tail{tag}_{i}", [value], np.int64) for i, value in enumerate(tail)]
+        return b.node("Reshape", f"{path}/Reshape{tag}", x, b.node("Concat", f"{path}/Concat{tag}", *parts, axis=0))
+
+    def split_heads(path: str, x: str, tag: str, perm: Sequence[int]) -> str:
+        return b.node("Transpose", f"{path}/Transpose{tag}", regroup(path, x, (heads, per_head), tag), perm=perm)
+
+    # Additive mask: 0 where a token counts, the most negative float where it does not.
+    mask = b.node("Unsqueeze", "/Unsqueeze", "attention_mask", b.constant("/Constant", [1], np.int64))
+    mask = b.node("Unsqueeze", "/Unsqueeze_1", mask, b.constant("/Constant_1", [2], np.int64))
+    mask = b.node("Cast", "/Cast", mask, to=F32)
+    mask = b.node("Sub", "/Sub", b.constant("/Constant_2", 1.0, np.float32), mask)
+    mask = b.node("Mul", "/Mul", mask, b.constant("/Constant_3", np.finfo(np.float32).min, np.float32))
+
+    path = "/embeddings"
+    words = b.weight("embeddings.word_embeddings.weight", "linear", (vocabulary, width), 1)
+    places = b.weight("embeddings.position_embeddings.weight", "linear", (positions, width), 4)
+    ids = np.arange(positions, dtype=np.int64)[None]
+    b.weights.append(numpy_helper.from_array(ids, "embeddings.position_ids"))
+    start, axis, step = (b.constant(f"{path}/Constant_{i}", [value], np.int64) for i, value in enumerate((0, 1, 1)))
+    stop = size_of(path, "input_ids", 1, "")
+    ids_here = b.node("Slice", f"{path}/Slice", "embeddings.position_ids", start, stop, axis, step)
+    word = b.node("Gather", f"{path}/word_embeddings/Gather", words, "input_ids")
+    place = b.node("Gather", f"{path}/position_embeddings/Gather", places, ids_here)
+    x = norm(f"{path}/LayerNorm", b.node("Add", f"{path}/Add", word, place))
+
+    for layer in range(layers):
+        path = f"/encoder/layer.{layer}/attention/self"
+        # A gain of 1.5 on queries and keys keeps the attention weights away from uniform.
+        query = split_heads(path, linear(f"{path}/query", x, width, width, 1.5), "", (0, 2, 1, 3))
+        key = split_heads(path, linear(f"{path}/key", x, width, width, 1.5), "_1", (0, 2, 3, 1))
+        value = split_heads(path, linear(f"{path}/value", x, width, width), "_2", (0, 2, 1, 3))
+        scores = b.node("MatMul", f"{path}/MatMul", query, key)
+        scores = b.node("Div", f"{path}/Div", scores, b.constant(f"{path}/Scale", math.sqrt(per_head), np.float32))
+        weights = b.node("Softmax", f"{path}/Softmax", b.node("Add", f"{path}/Add", scores, mask), axis=-1)
+        mixed = b.node(
+            "Transpose", f"{path}/Transpose_3", b.node("MatMul", f"{path}/MatMul_1", weights, value), perm=(0, 2, 1, 3)
+        )
+        mixed = regroup(path, mixed, (width,), "_3")
+        path = f"/encoder/layer.{layer}/attention/output"
+        mixed = linear(f"{path}/dense", mixed, width, width)
+        x = norm(f"{path}/LayerNorm", b.node("Add", f"{path}/Add", mixed, x))
+
+        path = f"/encoder/layer.{layer}/intermediate"
+        inner = linear(f"{path}/dense", x, width, 4 * width)
+        path += "/intermediate_act_fn"
+        scaled = b.node("Div", f"{path}/Div", inner, b.constant(f"{path}/Constant", math.sqrt(2.0), np.float32))
+        shifted = b.node(
+            "Add",
+            f"{path}/Add",
+            b.node("Erf", f"{path}/Erf", scaled),
+            b.constant(f"{path}/Constant_1", 1.0, np.float32),
+        )
+        inner = b.node("Mul", f"{path}/Mul", inner, shifted)
+        inner = b.node("Mul", f"{path}/Mul_1", inner, b.constant(f"{path}/Constant_2", 0.5, np.float32))
+        path = f"/encoder/layer.{layer}/output"
+        outer = linear(f"{path}/dense", inner, 4 * width, width)
+        x = norm(f"{path}/LayerNorm", b.node("Add", f"{path}/Add", outer, x))
+
+    first = b.node("Gather", "/pooler/Gather", x, b.constant("/pooler/Constant", 0, np.int64), axis=1)
+    weight = b.weight("pooler.dense.weight", "linear", (width, width), width)
+    bias = b.weight("pooler.dense.bias", "offset", (width,))
+    pooled = b.node("Gemm", "/pooler/dense/Gemm", first, weight, bias, alpha=1.0, beta=1.0, transB=1)
+    pooled = b.node("Tanh", "/pooler/activation/Tanh", pooled)
+    return b.model(
+        "main_graph",
+        17 if fused_norm else 14,
+        {"input_ids": (I64, (batch, length)), "attention_mask": (I64, (batch, length))},
+        {"last_hidden_state": (x, (batch, length, width)), "pooler_output": (pooled, (batch, width))},
+        {"vocabulary": str(vocabulary)},
+    )
