@@ -1,0 +1,149 @@
+"""
+Textual IR to a module whose ops all have a location.
+
+xDSL's parser gives an op a location only where the text has one; ours gives it the place of its name in the file, and
+a misspelt op name the nearest known one.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import NoReturn
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import FileLineColLoc, IntAttr, LocationAttr, ModuleOp, StringAttr
+from xdsl.ir import Dialect, Operation
+from xdsl.parser import Parser
+from xdsl.utils.exceptions import ParseError, UnregisteredConstructException, VerifyException
+from xdsl.utils.lexer import Span
+from xdsl.utils.mlir_lexer import MLIRTokenKind
+
+from aicc.lowering.context import make_context
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """`; did you mean 'x'?` for the known name closest to `name`, or nothing if none is close."""
+    matches = get_close_matches(name, known, n=1, cutoff=0.6)
+    return f"; did you mean '{matches[0]}'?" if matches else ""
+
+
+class LocatedParser(Parser):
+    """xDSL's parser, with a location on every op and better words for an unknown op."""
+
+    def __init__(self, ctx: Context, text: str, name: str, *, first_line: int = 1):
+        """`first_line` is the number of the line in file `name` at which `text` starts."""
+        super().__init__(ctx, text, name)
+        self._file = StringAttr(name)
+        self._first_line = first_line
+        self._line_starts = [0, *(match.end() for match in re.finditer("\n", text))]
+        self._name_positions: list[int] = []
+        self._written_location: LocationAttr | None = None
+
+    def parse_module(self, allow_implicit_module: bool = True) -> ModuleOp:
+        """All ops of the text; anything but a single `builtin.module` is wrapped in one. Empty text is empty."""
+        ops: list[Operation] = []
+        while (kind := self._current_token.kind) != MLIRTokenKind.EOF:
+            if kind in (MLIRTokenKind.HASH_IDENT, MLIRTokenKind.EXCLAMATION_IDENT):
+                self._parse_alias_def()
+            elif kind is MLIRTokenKind.FILE_METADATA_BEGIN:
+                self._parse_file_metadata_dictionary()
+            elif (op := self.parse_optional_operation()) is not None:
+                ops.append(op)
+            else:
+                self.raise_error(f"expected an operation, found '{self._current_token.text}'")
+        if self.forward_ssa_references:
+            self._raise_undefined(next(iter(self.forward_ssa_references)))
+        if len(ops) == 1 and isinstance(module := ops[0], ModuleOp):
+            return module
+        module = ModuleOp(ops)
+        module.location = self._location(0)
+        return module
+
+    def _raise_undefined(self, name: str) -> NoReturn:
+        text = self.lexer.input.content
+        match = re.search(rf"%{re.escape(name)}(?![\w$.-])", text)
+        start = match.start() if match is not None else 0
+        self.raise_error(f"value %{name} is used but not defined", start, start + len(name) + 1)
+
+    @property
+    def current_span(self) -> Span:
+        """The token that comes next: where an error that knows no place is reported."""
+        return self._current_token.span
+
+    def parse_operation(self) -> Operation:
+        depth = len(self._name_positions)
+        op = super().parse_operation()
+        # An op's own location is the last thing written in it, so the last one asked for is the op's.
+        if self._written_location is None:
+            op.location = self._location(self._name_positions[depth])
+        self._written_location = None
+        del self._name_positions[depth:]
+        return op
+
+    def parse_optional_location(self) -> LocationAttr | None:
+        self._written_location = super().parse_optional_location()
+        return self._written_location
+
+    def _get_op_by_name(self, name: str) -> type[Operation]:
+        # The name has just been read, so the text before the current token ends in it.
+        text = self.lexer.input.content
+        end = self._current_token.span.start
+        start = text.rfind(name, 0, end)
+        if start < 0:
+            start = end
+        elif start > 0 and text[start - 1] == '"':
+            start -= 1
+        self._name_positions.append(start)
+        try:
+            found = self.ctx.get_optional_op(name, dialect_stack=self._parser_state.dialect_stack)
+        except ImportError as error:
+            self._raise_at(f"the dialect of '{name}' cannot be loaded: {error}", start, name)
+        if found is None:
+            self._raise_at(f"unknown op '{name}'{self._nearest_op(name)}", start, name)
+        return found
+
+    def _raise_at(self, text: str, start: int, name: str) -> NoReturn:
+        quoted = 2 if self.lexer.input.content[start : start + 1] == '"' else 0
+        raise ParseError(Span(start, start + len(name) + quoted, self.lexer.input), text)
+
+    def _nearest_op(self, name: str) -> str:
+        dialect_name = name.partition(".")[0]
+        known = set(self.ctx.registered_dialect_names)
+        candidates: list[str] = []
+        dialects = [dialect_name] if dialect_name in known else get_close_matches(dialect_name, known, n=3)
+        for dialect in dialects:
+            candidates += _op_names(self.ctx, dialect)
+        hint = nearest(name, candidates)
+        if dialect_name in known or hint:
+            return hint
+        return f": no dialect '{dialect_name}'{nearest(dialect_name, known)}"
+
+    def _location(self, position: int) -> FileLineColLoc:
+        line = bisect_right(self._line_starts, position) - 1
+        column = position - self._line_starts[line] + 1
+        return FileLineColLoc(self._file, IntAttr(line + self._first_line), IntAttr(column))
+
+
+def _op_names(ctx: Context, dialect_name: str) -> list[str]:
+    try:
+        dialect: Dialect | None = ctx.get_optional_dialect(dialect_name)
+    except ImportError:
+        return []
+    return [] if dialect is None else [op.name for op in dialect.operations]
+
+
+def parse_module(text: str, filename: str = "<string>", *, context: Context | None = None) -> ModuleOp:
+    """
+    The module that `text` spells, not yet verified.
+
+    Raises:
+        ParseError: with the place in the text; also for attributes that their own verifier refuses.
+    """
+    parser = LocatedParser(make_context() if context is None else context, text, filename)
+    try:
+        return parser.parse_module()
+    except (VerifyException, UnregisteredConstructException) as error:
+        raise ParseError(parser.current_span, str(error)) from error

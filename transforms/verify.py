@@ -1,0 +1,128 @@
+"""
+Verification that says which op is wrong, and that every value is defined before it is used.
+
+xDSL's own `Operation.verify` reports a broken op by printing the whole module, and does not look at the order of
+definitions and uses.
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import UnregisteredOp
+from xdsl.ir import Block, BlockArgument, Operation, OpResult, Region, SSAValue
+from xdsl.irdl.dominance import DominanceInfo
+from xdsl.traits import NoTerminator
+from xdsl.utils.exceptions import VerifyException
+
+from aicc.transforms.diagnostics import LocatedVerifyError, note
+
+
+def verify(root: Operation) -> None:
+    """
+    Checks `root` and all ops in it, innermost first.
+
+    Raises:
+        LocatedVerifyError: for the first op that breaks a rule.
+    """
+    for op in root.walk(region_first=True):
+        _verify_op(op)
+    _verify_order(root)
+
+
+def _verify_op(op: Operation) -> None:
+    try:
+        op.verify(verify_nested_ops=False)
+        for region in op.regions:
+            for block in region.blocks:
+                _verify_block(op, region, block)
+    except Exception as error:
+        if (cause := _verify_exception_in(error)) is None:
+            raise
+        text = one_line(str(cause)).removeprefix(f"Operation {op.name} ")
+        raise LocatedVerifyError(f"'{_op_name(op)}' op {text}", op.location) from error
+
+
+def _verify_exception_in(error: BaseException) -> VerifyException | None:
+    """The verifier's own exception: xDSL prints the broken IR next, which may raise another one on top of it."""
+    found: BaseException | None = error
+    while found is not None and not isinstance(found, VerifyException):
+        found = found.__context__
+    return found
+
+
+def _verify_block(op: Operation, region: Region, block: Block) -> None:
+    if block.last_op is None and len(region.blocks) == 1 and not op.has_trait(NoTerminator):
+        raise VerifyException("has an empty block, expected at least a terminator")
+
+
+def _op_name(op: Operation) -> str:
+    return op.op_name.data if isinstance(op, UnregisteredOp) else op.name
+
+
+def one_line(text: str) -> str:
+    """`text` on one line, as verifiers built from constraints spread theirs over several."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return " ".join(lines)
+
+
+def _is_graph_region(region: Region) -> bool:
+    """Regions without a terminator are lists of declarations, in which order carries no meaning."""
+    parent = region.parent
+    return parent is None or isinstance(parent, UnregisteredOp) or parent.has_trait(NoTerminator)
+
+
+def _verify_order(root: Operation) -> None:
+    """Each operand is defined before its use: earlier in the block, or in a block that dominates it."""
+    dominance: dict[Region, DominanceInfo] = {}
+    visited = set[Operation]()
+    for op in root.walk():
+        visited.add(op)
+        for index, operand in enumerate(op.operands):
+            owner = operand.owner
+            if isinstance(owner, Block):
+                home, defined = owner, True
+            elif owner.parent is not None:
+                home, defined = owner.parent, owner in visited
+            else:
+                continue
+            region = home.parent
+            if region is None:
+                continue
+            user = _ancestor_in(op, region)
+            if user is owner:
+                defined = False
+            elif user is not None and user.parent is not home and user.parent is not None:
+                if region not in dominance:
+                    dominance[region] = DominanceInfo(region)
+                defined = _dominates(dominance[region], home, user.parent)
+            if user is None or not (defined or _is_graph_region(region)):
+                _raise_order(op, index, operand)
+
+
+def _ancestor_in(op: Operation, region: Region) -> Operation | None:
+    """`op` or the op around it that stands directly in `region`; None if `region` does not hold `op`."""
+    found: Operation | None = op
+    while found is not None and found.parent_region() is not region:
+        found = found.parent_op()
+    return found
+
+
+def _dominates(dominance: DominanceInfo, definition: Block, use: Block) -> bool:
+    """Whether `definition` dominates `use`; True for a `use` that cannot be reached, as it never runs."""
+    region = use.parent
+    entry = None if region is None else region.first_block
+    if entry is not None and use is not entry and not dominance.strictly_dominates(entry, use):
+        return True
+    return dominance.strictly_dominates(definition, use)
+
+
+def _raise_order(op: Operation, index: int, operand: SSAValue) -> None:
+    name = f"%{operand.name_hint}" if operand.name_hint else f"#{index}"
+    match operand:
+        case OpResult(op=owner):
+            notes = (note("defined here", owner),)
+        case BlockArgument(block=block) if (parent := block.parent_op()) is not None:
+            notes = (note("defined as a block argument in this op", parent),)
+        case _:
+            notes = ()
+    text = f"'{_op_name(op)}' op operand {name} does not dominate this use"
+    raise LocatedVerifyError(text, op.location, notes)
