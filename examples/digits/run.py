@@ -17,7 +17,7 @@ import numpy as np
 
 HERE = Path(__file__).parent
 MODEL = HERE / "digits.onnx"
-SHOWN = 6
+SHOWN, PER_ROW = 8, 4
 INK = " ░▒▓█"
 
 Runner = Callable[[np.ndarray], np.ndarray]
@@ -110,8 +110,10 @@ def main() -> None:
     images, labels = held_out()
     figures = [measure("aicc", with_aicc, images)]
     print(f"\n{SHOWN} of {len(labels)} images that the network never saw, and its answers:\n")
-    print(pictures(images[:SHOWN]))
-    print(answers(figures[0].probabilities[:SHOWN], labels[:SHOWN]), "\n")
+    for first in range(0, SHOWN, PER_ROW):
+        row = slice(first, first + PER_ROW)
+        print(pictures(images[row]))
+        print(answers(figures[0].probabilities[row], labels[row]), "\n")
     if importlib.util.find_spec("onnxruntime"):
         figures.append(measure("onnxruntime", with_onnxruntime, images))
     print(table(figures, labels))
