@@ -1,0 +1,131 @@
+"""
+The named pipelines `O0` and `O2`: which passes lead from `graph` to the LLVM dialect, and why each stands where it does.
+
+A pipeline is a tuple of stages, one per level; a module that is already at a later level enters at that stage.
+Steps name passes instead of holding them, so that asking for a pipeline imports no pass.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+LEVELS = ("graph", "tensor_ops", "loops", "llvm")
+
+
+@dataclass(frozen=True)
+class PipelineOptions:
+    """What a user can ask of a whole pipeline."""
+
+    target: str = "host"
+    """Name of a target description."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One pass with its options, as in pipeline text (option names with underscores)."""
+
+    name: str
+    options: Mapping[str, str | int | bool] = field(default_factory=dict[str, str | int | bool])
+
+
+@dataclass(frozen=True)
+class Stage:
+    """The steps that work on one level and end by leaving it."""
+
+    level: str
+    steps: tuple[Step, ...]
+
+
+def _steps(*items: str | Step) -> tuple[Step, ...]:
+    return tuple(item if isinstance(item, Step) else Step(item) for item in items)
+
+
+def _o0(options: PipelineOptions) -> tuple[Stage, ...]:
+    """The plainest road: one kernel per operator, plain nests, one thread."""
+    return (
+        Stage(
+            "graph",
+            _steps(
+                "graph-infer-shapes",
+                # Norms, attention and the like have no lowering of their own.
+                "graph-decompose",
+                Step("graph-fuse", {"max_ops": 1}),
+                "tensor-ops-outline-kernels",
+                "convert-graph-to-tensor-ops",
+            ),
+        ),
+        Stage("tensor_ops", _steps("convert-tensor-ops-to-loops")),
+        Stage("loops", _loops_to_llvm()),
+    )
+
+
+def _o2(options: PipelineOptions) -> tuple[Stage, ...]:
+    """Everything that makes models fast."""
+    return (
+        Stage(
+            "graph",
+            _steps(
+                "graph-infer-shapes",
+                # Before decomposition, which would hide the pattern convolution + batch normalisation.
+                "graph-simplify",
+                "graph-fold-batch-norm",
+                "graph-decompose",
+                "graph-fold-constants",
+                "graph-simplify",
+                "cse",
+                "dce",
+                "graph-fuse",
+                # Kernels are shared here, so each later pass sees a distinct one once.
+                "tensor-ops-outline-kernels",
+                "convert-graph-to-tensor-ops",
+            ),
+        ),
+        Stage(
+            "tensor_ops",
+            _steps(
+                "tensor-ops-fuse",
+                # After fusion, which decides the values that are stored at all.
+                "tensor-ops-assign-layouts",
+                # After layouts, so that the padded copy has the layout of the convolution.
+                "tensor-ops-materialize-padding",
+                "convert-tensor-ops-to-loops",
+            ),
+        ),
+        Stage(
+            "loops",
+            _steps(
+                "loops-simplify",
+                Step("loops-auto-schedule", {"target": options.target}),
+                "loops-apply-schedules",
+                # After schedules, which add the packing of weights.
+                "loops-hoist-constants",
+            )
+            + _loops_to_llvm(),
+        ),
+    )
+
+
+def _loops_to_llvm() -> tuple[Step, ...]:
+    return _steps(
+        # Scratch of kernels becomes main's, so that one plan covers all memory.
+        "loops-hoist-allocs",
+        "loops-plan-memory",
+        "loops-expand-math",
+        "convert-loops-to-llvm",
+    )
+
+
+PIPELINES: dict[str, Callable[[PipelineOptions], tuple[Stage, ...]]] = {"O0": _o0, "O2": _o2}
+
+
+def pipeline_steps(name: str, options: PipelineOptions, start: str = "graph", end: str = "llvm") -> tuple[Step, ...]:
+    """
+    The steps of pipeline `name` that take a module from level `start` to level `end`.
+
+    Raises:
+        KeyError: there is no such pipeline.
+        ValueError: a level is unknown.
+    """
+    first, last = LEVELS.index(start), LEVELS.index(end)
+    return tuple(
+        step for stage in PIPELINES[name](options) if first <= LEVELS.index(stage.level) < last for step in stage.steps
+    )

@@ -1,0 +1,118 @@
+"""
+Derives the values of a program's symbols from the arrays of one call, and refuses arrays that do not fit.
+
+Dimensions that are a symbol, or linear in one, define it; every other dynamic dimension and every check is verified
+once all symbols are known. Negative symbols cannot occur and are refused.
+"""
+
+from collections.abc import Sequence
+from typing import cast
+
+import numpy as np
+
+from aicc.runtime.errors import InputError, ProgramError
+from aicc.runtime.expressions import compile_expression, compile_expressions, linear_form
+from aicc.runtime.signature import Signature, TensorInfo
+
+
+def _shape_text(shape: Sequence[int | str]) -> str:
+    return f"[{', '.join(map(str, shape))}]"
+
+
+class ShapeBinder:
+    """Shape checks and symbol solving of one signature, compiled once."""
+
+    def __init__(self, signature: Signature) -> None:
+        self._inputs = signature.inputs
+        self._symbols = signature.symbols
+        # (symbol position, input position, axis, a, b): size == a*symbol + b
+        self._defining: list[tuple[int, int, int, int, int]] = []
+        # (input position, axis, text) verified after binding
+        self._verified: list[tuple[int, int, str]] = []
+        self._static: list[tuple[int, tuple[int | None, ...]]] = []
+        found: dict[str, tuple[int, int]] = {}
+        for position, info in enumerate(self._inputs):
+            self._static.append((len(info.shape), tuple(d if isinstance(d, int) else None for d in info.shape)))
+            for axis, dim in enumerate(info.shape):
+                if isinstance(dim, int):
+                    continue
+                form = linear_form(dim, self._symbols)
+                if form is not None and form[0] not in found:
+                    name, a, b = form
+                    found[name] = (position, axis)
+                    self._defining.append((self._symbols.index(name), position, axis, a, b))
+                    if dim in (name, f"`{name}`"):
+                        continue
+                self._verified.append((position, axis, dim))
+        self._source = found
+        missing = [name for name in self._symbols if name not in found]
+        if missing:
+            raise ProgramError(f"no input defines the symbol {', '.join(missing)}")
+        self._expected = compile_expressions([text for _, _, text in self._verified], self._symbols)
+        self._checks = [
+            (compile_expression(c.lhs, self._symbols), compile_expression(c.rhs, self._symbols), c)
+            for c in signature.checks
+        ]
+
+    def _refuse(self, info: TensorInfo, array: np.ndarray, reason: str) -> InputError:
+        return InputError(
+            f"input '{info.name}' has shape {_shape_text(array.shape)}, expected {_shape_text(info.shape)}: {reason}"
+        )
+
+    def check_array(self, position: int, given: object) -> np.ndarray:
+        """The array itself if dtype, rank and static sizes fit; a C-contiguous copy only where layout asks for it."""
+        info = self._inputs[position]
+        if not isinstance(given, np.ndarray):
+            raise InputError(f"input '{info.name}' is a {type(given).__name__}, expected a numpy array")
+        array = cast(np.ndarray, given)
+        if array.dtype != info.dtype:
+            raise InputError(f"input '{info.name}' has dtype {array.dtype}, expected {info.dtype}")
+        rank, static = self._static[position]
+        if array.ndim != rank:
+            raise self._refuse(info, array, f"rank is {array.ndim}, expected {rank}")
+        for axis, (found, expected) in enumerate(zip(array.shape, static, strict=True)):
+            if expected is not None and found != expected:
+                raise self._refuse(info, array, f"dim {axis} is {found}, expected {expected}")
+        if not array.flags.c_contiguous or not array.flags.aligned:
+            array = np.array(array, order="C")
+        return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+
+    def bind(self, arrays: Sequence[np.ndarray]) -> list[int]:
+        """The value of every symbol, in the signature's order."""
+        values = [0] * len(self._symbols)
+        for symbol, position, axis, a, b in self._defining:
+            size = arrays[position].shape[axis]
+            value, rest = divmod(size - b, a)
+            if rest or value < 0:
+                info = self._inputs[position]
+                raise self._refuse(
+                    info,
+                    arrays[position],
+                    f"dim {axis} is {size}, which is {info.shape[axis]} for no {self._symbols[symbol]}",
+                )
+            values[symbol] = value
+        if self._verified:
+            for (position, axis, text), expected in zip(self._verified, self._expected(values), strict=True):
+                found = arrays[position].shape[axis]
+                if found != expected:
+                    raise self._refuse(
+                        self._inputs[position],
+                        arrays[position],
+                        f"dim {axis} is {found}, but {text} is {expected}{self._origin(text, values)}",
+                    )
+        for lhs, rhs, check in self._checks:
+            if (left := lhs(values)) != (right := rhs(values)):
+                raise InputError(
+                    f"{check.text}: {check.lhs} is {left}, but {check.rhs} is {right}"
+                    f"{self._origin(check.lhs + ' ' + check.rhs, values)}"
+                )
+        return values
+
+    def _origin(self, text: str, values: Sequence[int]) -> str:
+        """Says from which inputs the symbols in `text` were taken."""
+        parts = [
+            f"{name} is {values[self._symbols.index(name)]} from '{self._inputs[position].name}' dim {axis}"
+            for name, (position, axis) in self._source.items()
+            if name in text
+        ]
+        return f" ({', '.join(parts)})" if parts else ""

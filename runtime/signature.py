@@ -1,0 +1,91 @@
+"""What a compiled program says of itself: its inputs, outputs, symbols, checks and buffers."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+
+from aicc.runtime.dtypes import dtype_of
+from aicc.runtime.errors import ProgramError
+
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class TensorInfo:
+    """One input or output of a model."""
+
+    name: str
+    dtype: np.dtype[Any]
+    shape: tuple[int | str, ...]
+    """Sizes; a dynamic one is the text of its expression over the model's symbols."""
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.dtype.name}[{', '.join(map(str, self.shape))}]"
+
+
+@dataclass(frozen=True)
+class Check:
+    """Two expressions that must be equal when the program runs."""
+
+    lhs: str
+    rhs: str
+    text: str
+
+
+@dataclass(frozen=True)
+class BufferInfo:
+    """One entry of the pointer table that the program is called with."""
+
+    kind: str
+    """`weight`, `prepared`, `input`, `output` or `arena`."""
+    name: str = ""
+    """Of weights and prepared buffers."""
+    index: int = 0
+    """Of inputs and outputs."""
+    size: str = "0"
+    """Bytes of prepared buffers and the arena, as an expression over the symbols."""
+
+
+@dataclass(frozen=True)
+class Signature:
+    """The calling contract of a compiled program."""
+
+    symbols: tuple[str, ...]
+    inputs: tuple[TensorInfo, ...]
+    outputs: tuple[TensorInfo, ...]
+    checks: tuple[Check, ...]
+    buffers: tuple[BufferInfo, ...]
+
+
+def _tensor(entry: Mapping[str, Any]) -> TensorInfo:
+    dims = cast(Sequence[str | int], entry["dims"])
+    shape = tuple(int(d) if isinstance(d, int) or d.isdigit() else d for d in dims)
+    return TensorInfo(str(entry["name"]), dtype_of(entry["dtype"]), shape)
+
+
+def parse_signature(text: str) -> Signature:
+    """
+    Reads the JSON form.
+
+    Raises:
+        ProgramError: not JSON, of another version, or with fields missing.
+    """
+    try:
+        data = json.loads(text)
+        if data["version"] != VERSION:
+            raise ProgramError(f"program signature has version {data['version']}, this runtime reads {VERSION}")
+        return Signature(
+            symbols=tuple(data["symbols"]),
+            inputs=tuple(_tensor(e) for e in data["inputs"]),
+            outputs=tuple(_tensor(e) for e in data["outputs"]),
+            checks=tuple(Check(e["lhs"], e["rhs"], e["text"]) for e in data.get("checks", ())),
+            buffers=tuple(
+                BufferInfo(e["kind"], e.get("name", ""), e.get("index", 0), str(e.get("bytes", "0")))
+                for e in data["buffers"]
+            ),
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise ProgramError(f"program signature is malformed: {error!r}") from error
