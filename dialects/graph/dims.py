@@ -1,0 +1,211 @@
+"""
+Symbolic sizes in the IR: the encoding of tensor types, the attribute for lists of sizes, and what reads and makes them.
+
+A tensor type with `?` dimensions has the encoding `#graph.dims<..>`, which lists those dimensions in order:
+`tensor<?x3x?xf32, #graph.dims<N, 2*N+1>>`. A static type has no encoding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+from xdsl.dialects.builtin import NoneAttr, TensorType
+from xdsl.ir import Attribute, Data
+from xdsl.irdl import irdl_attr_definition
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
+
+from aicc.dialects.graph.dim_parser import parse_dim, parse_dim_attribute
+from aicc.dialects.graph.symbolic import (
+    Dim,
+    SymExpr,
+    ceildiv,
+    dim_max,
+    dim_min,
+    dim_prod,
+    dim_sum,
+    evaluate,
+    floordiv,
+    lower_bound,
+    mod,
+    provably_at_least,
+    provably_different,
+    provably_equal,
+    substitute,
+    sym,
+    upper_bound,
+)
+
+__all__ = [
+    "Dim",
+    "DimsAttr",
+    "ShapeAttr",
+    "SymExpr",
+    "ceildiv",
+    "check_tensor_type",
+    "dim_max",
+    "dim_min",
+    "dim_prod",
+    "dim_sum",
+    "dims_of",
+    "evaluate",
+    "evaluate_dims",
+    "floordiv",
+    "lower_bound",
+    "mod",
+    "parse_dim",
+    "provably_at_least",
+    "provably_different",
+    "provably_equal",
+    "rank_of",
+    "shape_text",
+    "substitute",
+    "substitute_type",
+    "sym",
+    "symbols_of",
+    "tensor_type",
+    "upper_bound",
+]
+
+
+def _attribute_text(dim: Dim) -> str:
+    return dim.quoted('"') if isinstance(dim, SymExpr) else str(dim)
+
+
+@irdl_attr_definition
+class DimsAttr(Data[tuple[SymExpr, ...]]):
+    """
+    The `?` dimensions of a tensor type, in order, none of them constant.
+
+    ```mlir
+    tensor<?x3x?xf32, #graph.dims<N, 2*N+1>>
+    ```
+    """
+
+    name = "graph.dims"
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> tuple[SymExpr, ...]:
+        dims = parser.parse_comma_separated_list(parser.Delimiter.ANGLE, lambda: parse_dim_attribute(parser))
+        symbolic = tuple(dim for dim in dims if isinstance(dim, SymExpr))
+        if len(symbolic) != len(dims):
+            constant = next(dim for dim in dims if not isinstance(dim, SymExpr))
+            parser.raise_error(f"size {constant} is a constant; write it in the shape in place of '?'")
+        return symbolic
+
+    def print_parameter(self, printer: Printer) -> None:
+        printer.print_string(f"<{', '.join(map(_attribute_text, self.data))}>")
+
+
+@irdl_attr_definition
+class ShapeAttr(Data[tuple[Dim, ...]]):
+    """
+    A list of sizes, constant or symbolic.
+
+    ```mlir
+    #graph.shape<2, N, 2*N+1>
+    ```
+    """
+
+    name = "graph.shape"
+
+    def __init__(self, data: Iterable[Dim]):
+        super().__init__(tuple(data))
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> tuple[Dim, ...]:
+        return tuple(parser.parse_comma_separated_list(parser.Delimiter.ANGLE, lambda: parse_dim_attribute(parser)))
+
+    def print_parameter(self, printer: Printer) -> None:
+        printer.print_string(f"<{', '.join(map(_attribute_text, self.data))}>")
+
+
+def dims_of(type: Attribute) -> tuple[Dim, ...]:
+    """
+    The sizes of a tensor type.
+
+    Raises:
+        VerifyException: if it is no tensor type, or has a `?` that its encoding does not name.
+    """
+    if not isinstance(type, TensorType):
+        raise VerifyException(f"found type {type}, expected a ranked tensor")
+    shape = [size.data for size in type.shape.data]
+    encoding = type.encoding
+    if isinstance(encoding, NoneAttr):
+        if -1 in shape:
+            raise VerifyException(f"type {type} has '?' dimensions, expected a #graph.dims encoding that names them")
+        return tuple(shape)
+    if not isinstance(encoding, DimsAttr):
+        raise VerifyException(f"type {type} has encoding {encoding}, expected #graph.dims<..>")
+    if shape.count(-1) != len(encoding.data):
+        raise VerifyException(
+            f"type {type} has {shape.count(-1)} '?' dimensions, but its encoding names {len(encoding.data)}"
+        )
+    names = iter(encoding.data)
+    return tuple(next(names) if size == -1 else size for size in shape)
+
+
+def check_tensor_type(type: Attribute) -> None:
+    """
+    Checks that `type` is a tensor type whose `?` dimensions are all named.
+
+    Raises:
+        VerifyException: if it is not.
+    """
+    dims_of(type)
+
+
+def rank_of(type: Attribute) -> int:
+    """The number of dimensions of a tensor type."""
+    if not isinstance(type, TensorType):
+        raise VerifyException(f"found type {type}, expected a ranked tensor")
+    return len(type.shape.data)
+
+
+@lru_cache(maxsize=4096)
+def _tensor_type(dims: tuple[Dim, ...], element_type: Attribute) -> TensorType[Attribute]:
+    for dim in dims:
+        if isinstance(dim, int) and dim < 0:
+            raise VerifyException(f"shape {shape_text(dims)} has a negative size")
+    symbolic = tuple(dim for dim in dims if isinstance(dim, SymExpr))
+    shape = [-1 if isinstance(dim, SymExpr) else dim for dim in dims]
+    return TensorType(element_type, shape, DimsAttr(symbolic) if symbolic else NoneAttr())
+
+
+def tensor_type(dims: Sequence[Dim], element_type: Attribute) -> TensorType[Any]:
+    """
+    The tensor type of these sizes; without encoding if all are constant.
+
+    Raises:
+        VerifyException: if a size is negative.
+    """
+    return _tensor_type(tuple(dims), element_type)
+
+
+def shape_text(dims: Sequence[Dim]) -> str:
+    """The sizes as messages show them: `[2, N, 2*N+1]`."""
+    return f"[{', '.join(map(str, dims))}]"
+
+
+def symbols_of(dims: Iterable[Dim]) -> tuple[str, ...]:
+    """The names of all symbols in `dims`, each once, in order of first appearance (sorted within one size)."""
+    found: dict[str, None] = {}
+    for dim in dims:
+        if isinstance(dim, SymExpr):
+            found.update(dict.fromkeys(dim.symbols()))
+    return tuple(found)
+
+
+def evaluate_dims(dims: Iterable[Dim], values: Mapping[str, int]) -> tuple[int, ...]:
+    """Each size where the symbols have the given values."""
+    return tuple(evaluate(dim, values) for dim in dims)
+
+
+def substitute_type(type: Attribute, values: Mapping[str, Dim]) -> Attribute:
+    """A tensor type with symbols replaced; any other type as it is."""
+    if not isinstance(type, TensorType) or isinstance(type.encoding, NoneAttr):
+        return type
+    return tensor_type([substitute(dim, values) for dim in dims_of(type)], type.element_type)
