@@ -1,1 +1,33 @@
+"""
+aicc compiles models to native code.
 
+    import aicc
+    model = aicc.compile("model.onnx")
+    outputs = model.run({"input": array})
+
+Importing the package is cheap: the compiler loads when it is first used.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from aicc.compiler import compile
+    from aicc.runtime.errors import InputError, ProgramError
+    from aicc.runtime.model import Model
+
+__all__ = ["InputError", "Model", "ProgramError", "compile"]
+
+_HOMES = {
+    "compile": "aicc.compiler",
+    "Model": "aicc.runtime.model",
+    "InputError": "aicc.runtime.errors",
+    "ProgramError": "aicc.runtime.errors",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'aicc' has no attribute '{name}'")
+    from importlib import import_module
+
+    return getattr(import_module(_HOMES[name]), name)

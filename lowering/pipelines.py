@@ -18,6 +18,12 @@ class PipelineOptions:
     target: str = "host"
     """Name of a target description."""
 
+    fast_math: bool = False
+    """Rewrites may assume that no value is NaN or infinite and that arithmetic is associative."""
+
+    winograd: bool = True
+    """Convolutions may use Winograd's algorithm where its error bound holds."""
+
 
 @dataclass(frozen=True)
 class Step:

@@ -1,0 +1,129 @@
+"""`aicc.compile`: a model to a program that is ready to run."""
+
+import json
+from collections.abc import Iterable
+from typing import Any, cast
+
+import numpy as np
+from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
+from xdsl.ir import Operation
+
+from aicc.backends.llvm.targets import Target, target_by_name
+from aicc.dialects.graph.buffers import Buffer, BufferAttr
+from aicc.lowering.context import OWN_PASSES, make_context, registry
+from aicc.lowering.levels import level_of
+from aicc.lowering.pipelines import PipelineOptions, Step, pipeline_steps
+from aicc.objects import emit_objects
+from aicc.runtime.model import Model
+from aicc.runtime.program import CompiledProgram
+from aicc.runtime.signature import parse_signature
+from aicc.source import load_module
+from aicc.tools.pipeline import PassStep
+from aicc.tools.runner import Instrument, PipelineRunner
+from aicc.transforms.verify import verify
+
+OPT_LEVELS = {0: "O0", 2: "O2"}
+
+
+def compile(
+    model: Any,
+    *,
+    threads: int | None = None,
+    target: str = "host",
+    opt_level: int = 2,
+    fast_math: bool = False,
+    winograd: bool = True,
+    cache: bool = True,
+) -> Model:
+    """
+    Compiles `model` and loads the result.
+
+    `model` is a path to an ONNX or `.mlir` file, ONNX bytes or a `ModelProto`, the text of IR at any level (a `str` with a
+    newline), or a `ModuleOp`. `threads` is the most threads one call uses (None: all cores of this process); results do
+    not depend on it. `opt_level` is 2, or 0 for the plainest code. `fast_math` lets rewrites assume that no value is NaN or
+    infinite and that arithmetic is associative; `winograd` permits fast convolution within its stated error bound. `cache`
+    keeps object code in `$AICC_CACHE_DIR` (else the user's cache folder).
+
+    Raises:
+        DiagnosticException, ModelError: the model is broken or holds what is not supported; all of it is listed.
+        ValueError: an option is out of range.
+    """
+    if opt_level not in OPT_LEVELS:
+        raise ValueError(f"opt_level is {opt_level}, expected one of {', '.join(map(str, OPT_LEVELS))}")
+    if threads is not None and threads < 1:
+        raise ValueError(f"threads is {threads}, expected at least 1")
+    machine = target_by_name(target)
+    module = load_module(model)
+    options = PipelineOptions(target=target, fast_math=fast_math, winograd=winograd)
+    program = compile_module(module, OPT_LEVELS[opt_level], options, machine, cache=cache)
+    return Model(program, threads=threads)
+
+
+def compile_module(
+    module: ModuleOp,
+    pipeline: str,
+    options: PipelineOptions,
+    machine: Target,
+    *,
+    cache: bool = True,
+    instruments: Iterable[Instrument] = (),
+) -> CompiledProgram:
+    """Takes `module` from the level it is at through `pipeline` to object code for `machine`; changes `module`."""
+    verify(module)
+    buffers = _buffers_of(module)
+    steps = pipeline_steps(pipeline, options, start=level_of(module))
+    runner = PipelineRunner(make_context(), tuple(instruments), verify_borders=False)
+    runner.run([PassStep(_load(step)) for step in steps], module)
+    text, has_prepare = _signature_text(module)
+    weights = {
+        str(entry["name"]): _weight(entry, buffers)
+        for entry in json.loads(text)["buffers"]
+        if entry["kind"] == "weight"
+    }
+    objects = emit_objects(module, machine, cache=cache)
+    return CompiledProgram(parse_signature(text), objects, weights, has_prepare)
+
+
+def _load(step: Step) -> Any:
+    assert step.name in OWN_PASSES or step.name in registry().passes, step.name
+    return registry().passes[step.name]()(**step.options)
+
+
+def _signature_text(module: ModuleOp) -> tuple[str, bool]:
+    text: str | None = None
+    has_prepare = False
+    for op in module.ops:
+        name = op.properties.get("sym_name")
+        if name == StringAttr("main"):
+            signature = op.attributes.get("aicc.signature")
+            text = signature.data if isinstance(signature, StringAttr) else None
+        elif name == StringAttr("prepare"):
+            has_prepare = True
+    if text is None:
+        raise ValueError("the module has no function @main with an aicc.signature")
+    return text, has_prepare
+
+
+def _buffers_of(module: ModuleOp) -> dict[str, Buffer]:
+    """The weights that ops of `module` name, by name."""
+    found: dict[str, Buffer] = {}
+    for op in module.walk():
+        for attribute in _attributes(op):
+            if isinstance(attribute, BufferAttr):
+                found[attribute.data.name] = attribute.data
+    return found
+
+
+def _attributes(op: Operation) -> Iterable[object]:
+    yield from op.properties.values()
+    for attribute in op.attributes.values():
+        yield attribute
+        if isinstance(attribute, ArrayAttr):
+            yield from cast(ArrayAttr[Any], attribute).data
+
+
+def _weight(entry: dict[str, Any], buffers: dict[str, Buffer]) -> np.ndarray:
+    name = str(entry["name"])
+    if name in buffers:
+        return buffers[name].array()
+    raise ValueError(f"the weight '{name}' is in no buffer of the module")

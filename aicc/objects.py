@@ -1,0 +1,142 @@
+"""
+From a module in the LLVM dialect to object code: split by kernel, cached by content.
+
+Each kernel is an object of its own, so that a change in one leaves the others' cache entries good.
+"""
+
+import hashlib
+import os
+import tempfile
+from pathlib import Path
+
+import llvmlite
+import xdsl
+from xdsl.dialects import llvm
+from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr
+from xdsl.ir import Operation
+
+from aicc.backends.llvm.objects import emit_object
+from aicc.backends.llvm.targets import Target
+from aicc.backends.llvm.writer import module_to_llvm_text
+
+ENTRY_POINTS = ("main", "prepare")
+
+
+def cache_folder() -> Path:
+    """`$AICC_CACHE_DIR`, else `aicc` in the user's cache folder."""
+    named = os.environ.get("AICC_CACHE_DIR")
+    if named:
+        return Path(named)
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "aicc"
+
+
+def usable_cache_folder() -> Path | None:
+    """
+    The cache folder, made if need be; None where it cannot be made or where others could write to it.
+
+    The folder holds code that will be run, so it must be the user's alone.
+    """
+    folder = cache_folder()
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        status = folder.stat()
+    except OSError:
+        return None
+    if status.st_uid != os.getuid() or status.st_mode & 0o022:
+        return None
+    return folder
+
+
+def _key(text: str, target: Target) -> str:
+    versions = f"{xdsl.__version__} {llvmlite.__version__} {target!r}"
+    return hashlib.sha256(f"{versions}\0{text}".encode()).hexdigest()
+
+
+def _read(path: Path) -> bytes | None:
+    """The entry's object, or None where it is missing or damaged: the first line is the SHA-256 of the rest."""
+    try:
+        data = path.read_bytes()
+    except OSError:
+        return None
+    digest, _, image = data.partition(b"\n")
+    return image if digest.decode("ascii", "replace") == hashlib.sha256(image).hexdigest() else None
+
+
+def _write(path: Path, image: bytes) -> None:
+    """Complete or not at all: written beside the entry and renamed, as another process may be reading."""
+    try:
+        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
+            file.write(hashlib.sha256(image).hexdigest().encode() + b"\n" + image)
+        os.replace(file.name, path)
+    except OSError:
+        return
+
+
+def _referenced(operation: Operation) -> list[str]:
+    """Names of the symbols that `operation` and the ops in it refer to, each once, in order."""
+    names: dict[str, None] = {}
+    for op in operation.walk():
+        for attribute in (*op.properties.values(), *op.attributes.values()):
+            if isinstance(attribute, SymbolRefAttr):
+                names[attribute.root_reference.data] = None
+    return list(names)
+
+
+def split(module: ModuleOp) -> list[ModuleOp]:
+    """
+    Moves the content of `module` into parts that compile by themselves: the entry points, and one part for each kernel.
+
+    A kernel is a function that an entry point calls; its part has what it refers to (outlined loop bodies, constants).
+    Definitions that several parts need are private to each; between parts, functions are declared.
+    """
+    symbols: dict[str, Operation] = {}
+    for op in module.ops:
+        if isinstance(name := op.properties.get("sym_name"), StringAttr):
+            symbols[name.data] = op
+    references = {name: [r for r in _referenced(op) if r in symbols and r != name] for name, op in symbols.items()}
+    entries = [name for name in ENTRY_POINTS if name in symbols]
+    kernels = list(dict.fromkeys(r for e in entries for r in references[e] if _is_defined_function(symbols[r])))
+    outside = {*entries, *kernels}
+    parts: list[ModuleOp] = []
+    for roots in ([k] for k in kernels) if not entries else ([*entries], *([k] for k in kernels)):
+        members: dict[str, None] = dict.fromkeys(roots)
+        declared: dict[str, None] = {}
+        pending = list(roots)
+        while pending:
+            for name in references[pending.pop()]:
+                if name in members:
+                    continue
+                if name in outside:
+                    declared[name] = None
+                else:
+                    members[name] = None
+                    pending.append(name)
+        ops: list[Operation] = [_declaration(symbols[name]) for name in declared]
+        ops += [symbols[name].clone() for name in members]
+        parts.append(ModuleOp(ops))
+    return parts or [module]
+
+
+def _is_defined_function(op: Operation) -> bool:
+    return isinstance(op, llvm.FuncOp) and bool(op.body.blocks)
+
+
+def _declaration(op: Operation) -> Operation:
+    assert isinstance(op, llvm.FuncOp)
+    return llvm.FuncOp(op.sym_name.data, op.function_type, llvm.LinkageAttr("external"))
+
+
+def emit_objects(module: ModuleOp, target: Target, *, cache: bool) -> list[bytes]:
+    """Object code of the parts of `module`; from the cache where `cache` is set and an intact entry exists."""
+    folder = usable_cache_folder() if cache else None
+    images: list[bytes] = []
+    for part in split(module):
+        text = module_to_llvm_text(part)
+        path = None if folder is None else folder / f"{_key(text, target)}.o"
+        image = None if path is None else _read(path)
+        if image is None:
+            image = emit_object(text, target)
+            if path is not None:
+                _write(path, image)
+        images.append(image)
+    return images

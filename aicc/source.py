@@ -1,0 +1,42 @@
+"""From whatever a user calls a model to a module: ONNX as path, bytes or proto; textual IR; a module."""
+
+from os import PathLike
+from pathlib import Path
+from typing import Any, cast
+
+from xdsl.dialects.builtin import ModuleOp
+
+from aicc.dialects.graph.buffers import search_folder
+from aicc.lowering.parse import parse_module
+
+
+def load_module(model: Any) -> ModuleOp:
+    """
+    A module of its own that the compiler may change.
+
+    `model` is a path to an ONNX or `.mlir` file (`str` or `Path`), the bytes or `ModelProto` of an ONNX model, the text of IR at
+    any level (a `str` with a newline), or a `ModuleOp`, which is cloned.
+
+    Raises:
+        ParseError: for text that is no IR.
+        ModelError: for an ONNX model that is broken or holds what is not supported.
+        FileNotFoundError: for a path that does not exist.
+        TypeError: for anything else.
+    """
+    if isinstance(model, ModuleOp):
+        return model.clone()
+    if isinstance(model, str) and "\n" in model:
+        return parse_module(model)
+    if isinstance(model, str | PathLike):
+        path = Path(cast("str | PathLike[str]", model))
+        if path.suffix == ".mlir":
+            with search_folder(path.parent):
+                return parse_module(path.read_text(encoding="utf-8"), str(path))
+        model = path
+    elif not isinstance(model, bytes) and type(model).__name__ != "ModelProto":
+        raise TypeError(
+            f"cannot compile a {type(model).__name__}; expected a path, ONNX bytes or ModelProto, IR text or a ModuleOp"
+        )
+    from aicc.frontends.onnx import import_onnx
+
+    return import_onnx(model)
