@@ -3,11 +3,11 @@ Runs the code in README.md and docs/*.md; `python -m tests.unit.repo.documents -
 
 What a fenced block means is told by its language and by what stands before it:
 
-- `sh` runs with bash in an empty folder that holds a copy of `examples/`. A block of `make` commands is only checked to name
-  targets that exist, and one that begins with `git clone` or `pip install` is left alone.
+- `sh` runs with bash in an empty folder that holds a copy of `examples/`. A block of `make` commands is only checked to
+  name targets that exist, and one that begins with `git clone` or `pip install` is left alone.
 - `python` runs as a program in the same folder.
-- Any block right after one of these is its expected output: there `...` stands for any text in a line, and a line of only
-  `...` for any lines.
+- Any block right after one of these is its expected output: there `...` stands for any text in a line, and a line of
+  only `...` for any lines.
 - `mlir` that is no expected output must parse and verify.
 - `<!-- file: name -->` right before a block writes the block to a file first, for the commands that follow.
 """
