@@ -14,8 +14,8 @@ def load_module(model: Any) -> ModuleOp:
     """
     A module of its own that the compiler may change.
 
-    `model` is a path to an ONNX or `.mlir` file (`str` or `Path`), the bytes or `ModelProto` of an ONNX model, the text of IR at
-    any level (a `str` with a newline), or a `ModuleOp`, which is cloned.
+    `model` is a path to an ONNX or `.mlir` file (`str` or `Path`), the bytes or `ModelProto` of an ONNX model, the text
+    of IR at any level (a `str` with a newline), or a `ModuleOp`, which is cloned.
 
     Raises:
         ParseError: for text that is no IR.

@@ -1,5 +1,5 @@
 """
-The named pipelines `O0` and `O2`: which passes lead from `graph` to the LLVM dialect, and why each stands where it does.
+The named pipelines `O0` and `O2`: the passes from `graph` to the LLVM dialect, and why each stands where it does.
 
 A pipeline is a tuple of stages, one per level; a module that is already at a later level enters at that stage.
 Steps name passes instead of holding them, so that asking for a pipeline imports no pass.

@@ -1,0 +1,84 @@
+"""The `aicc` command: `aicc run` executes a model, `aicc import` turns one into textual IR."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="aicc",
+        description="Compiles and runs models. See 'aicc COMMAND --help'; passes are run one by one with aicc-opt.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="store_true", help="print the version and stop")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+
+    run = commands.add_parser("run", help="compile a model and run it", allow_abbrev=False)
+    run.add_argument("model", help="an ONNX or .mlir file, or - for textual IR of any level on standard input")
+    run.add_argument(
+        "--input",
+        action="append",
+        default=[],
+        metavar="NAME=FILE.npy|random",
+        help="value of an input; inputs that are not given are random (seed 0)",
+    )
+    run.add_argument(
+        "--size",
+        action="append",
+        default=[],
+        metavar="SYMBOL=N",
+        help="value of a symbol for random inputs (default 1)",
+    )
+    run.add_argument("--output-dir", metavar="DIR", help="write each output to DIR/<name>.npy instead of printing it")
+    run.add_argument("--time", action="store_true", help="print compile time and time per run")
+    run.add_argument("--interpret", action="store_true", help="evaluate the numpy meaning of the IR; compile nothing")
+    run.add_argument("--threads", type=int, metavar="N", help="most threads to use (default: all cores)")
+    run.add_argument("-O", dest="opt_level", type=int, choices=(0, 2), default=2, help="optimisation level")
+    run.add_argument("--target", default="host", help="name of the target description")
+    run.add_argument("--no-cache", action="store_true", help="neither read nor write cached object code")
+
+    importer = commands.add_parser("import", help="turn an ONNX model into textual IR", allow_abbrev=False)
+    importer.add_argument("model", help="an ONNX file")
+    importer.add_argument("-o", dest="output", default="-", metavar="FILE.mlir", help="output file (default: stdout)")
+
+    for command in (run, importer):
+        command.add_argument("--traceback", action="store_true", help="show where in aicc an error comes from")
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Entry point; returns the exit status: 0, 1 for a diagnostic, 2 for wrong usage."""
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    if options.version:
+        from importlib.metadata import version
+
+        print(f"aicc {version('aicc')}")
+        return 0
+    if options.command is None:
+        parser.print_usage(sys.stderr)
+        print("aicc: error: expected a command: run or import", file=sys.stderr)
+        return 2
+    try:
+        if options.command == "run":
+            from aicc.tools.cli_run import run_command
+
+            return run_command(options)
+        from aicc.tools.cli_import import import_command
+
+        return import_command(options)
+    except BrokenPipeError:
+        return 1
+    except Exception as error:
+        if options.traceback:
+            raise
+        from aicc.tools.cli_errors import report
+
+        return report(error)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

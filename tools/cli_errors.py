@@ -1,0 +1,45 @@
+"""Turns what a command of `aicc` ended in into one message and an exit status."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from xdsl.utils.exceptions import DiagnosticException, ParseError
+
+from aicc.frontends.errors import ModelError
+from aicc.runtime.errors import InputError, ProgramError
+from aicc.tools.diagnostics import from_exception, render
+
+
+class UsageError(Exception):
+    """A command line that cannot be used."""
+
+
+def _source(name: str) -> str | None:
+    try:
+        return Path(name).read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        return None
+
+
+def report(error: Exception) -> int:
+    """Prints `error` on standard error; 2 for wrong usage, 1 for anything else."""
+    if isinstance(error, UsageError):
+        print(f"aicc: error: {error}", file=sys.stderr)
+        return 2
+    if isinstance(error, DiagnosticException | ParseError):
+        print(render(from_exception(error), _source).replace("aicc-opt:", "aicc:", 1), file=sys.stderr)
+        return 1
+    if isinstance(error, OSError) and error.filename is not None:
+        print(f"aicc: error: {error.strerror}: '{error.filename}'", file=sys.stderr)
+        return 1
+    if isinstance(error, ModelError | InputError | ProgramError | ValueError | OSError):
+        print(f"aicc: error: {error}", file=sys.stderr)
+        return 1
+    print(
+        f"aicc: internal error: {type(error).__name__}: {error}\n"
+        "aicc: note: this is a fault in aicc, not in the model; run again with --traceback and report the output",
+        file=sys.stderr,
+    )
+    return 1

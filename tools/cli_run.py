@@ -1,0 +1,138 @@
+"""`aicc run`: compiles a model, or interprets it, on arrays from files or random ones."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import statistics
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from xdsl.dialects.builtin import ModuleOp
+
+from aicc.runtime.expressions import compile_expression
+from aicc.runtime.signature import TensorInfo
+from aicc.tools.cli_errors import UsageError
+
+_RUNS = 10
+"""Timed runs; the median is shown."""
+
+
+def run_command(options: argparse.Namespace) -> int:
+    """Prints each output, or writes it to a file; with `--time` also how long things took."""
+    from aicc.source import load_module
+
+    start = time.perf_counter()
+    source: Any = options.model
+    if source == "-":
+        source = sys.stdin.read() + "\n"
+    module = load_module(source)
+    inputs, outputs, run = _interpreted(module) if options.interpret else _compiled(module, options)
+    ready = time.perf_counter()
+    arrays = _arrays(inputs, _pairs(options.input, "--input"), _pairs(options.size, "--size"))
+    results = run(arrays)
+    _write(outputs, results, options.output_dir)
+    if options.time:
+        times: list[float] = []
+        for _ in range(_RUNS):
+            begin = time.perf_counter()
+            run(arrays)
+            times.append(time.perf_counter() - begin)
+        print(f"ready after {ready - start:.3f} s; median of {_RUNS} runs {statistics.median(times) * 1e3:.3f} ms")
+    return 0
+
+
+_Run = Callable[[Mapping[str, np.ndarray]], Sequence[np.ndarray]]
+
+
+def _compiled(module: ModuleOp, options: argparse.Namespace) -> tuple[Sequence[TensorInfo], Sequence[TensorInfo], _Run]:
+    from aicc.compiler import compile
+
+    model = compile(
+        module,
+        threads=options.threads,
+        target=options.target,
+        opt_level=options.opt_level,
+        cache=not options.no_cache,
+    )
+    return model.inputs, model.outputs, lambda arrays: list(model.run(arrays).values())
+
+
+def _interpreted(module: ModuleOp) -> tuple[Sequence[TensorInfo], Sequence[TensorInfo], _Run]:
+    from aicc.dialects.graph.evaluator import evaluate_function
+    from aicc.lowering.signature import main_function, tensor_infos
+    from aicc.transforms.verify import verify
+
+    verify(module)
+    main = main_function(module)
+    inputs, outputs = tensor_infos(main)
+    to_info = [[TensorInfo(name, dtype, shape) for name, dtype, shape in group] for group in (inputs, outputs)]
+
+    def run(arrays: Mapping[str, np.ndarray]) -> Sequence[np.ndarray]:
+        return evaluate_function(main, [arrays[info.name] for info in to_info[0]], module)
+
+    return to_info[0], to_info[1], run
+
+
+def _pairs(texts: Sequence[str], flag: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for text in texts:
+        name, sign, value = text.rpartition("=")
+        if not sign or not name:
+            raise UsageError(f"{flag} {text}: expected NAME=VALUE")
+        if name in found:
+            raise UsageError(f"{flag} {text}: '{name}' is given twice")
+        found[name] = value
+    return found
+
+
+def _arrays(inputs: Sequence[TensorInfo], files: Mapping[str, str], sizes: Mapping[str, str]) -> dict[str, np.ndarray]:
+    names = [info.name for info in inputs]
+    for name in files:
+        if name not in names:
+            raise UsageError(f"--input {name}: the model has {', '.join(names) or 'no inputs'}")
+    for name, value in sizes.items():
+        if not value.isdigit():
+            raise UsageError(f"--size {name}={value}: expected a size of at least 0")
+    generator = np.random.default_rng(0)
+    arrays: dict[str, np.ndarray] = {}
+    for info in inputs:
+        given = files.get(info.name, "random")
+        if given == "random":
+            arrays[info.name] = _random(info, sizes, generator)
+        else:
+            arrays[info.name] = np.load(given, allow_pickle=False)
+    return arrays
+
+
+def _random(info: TensorInfo, sizes: Mapping[str, str], generator: np.random.Generator) -> np.ndarray:
+    """Standard normal for floats, small non-negative numbers for integers, either for booleans."""
+    shape = [dim if isinstance(dim, int) else _size(dim, sizes) for dim in info.shape]
+    kind = info.dtype.kind
+    if kind == "b":
+        return generator.integers(0, 2, shape).astype(np.bool_)
+    if kind in "iu":
+        return generator.integers(0, 10, shape).astype(info.dtype)
+    return generator.standard_normal(shape).astype(info.dtype)
+
+
+def _size(text: str, sizes: Mapping[str, str]) -> int:
+    names = set(re.findall(r"`([^`]*)`|([A-Za-z_][A-Za-z0-9_.$]*)", text))
+    symbols = sorted({quoted or plain for quoted, plain in names})
+    return compile_expression(text, symbols)([int(sizes.get(name, 1)) for name in symbols])
+
+
+def _write(outputs: Sequence[TensorInfo], results: Sequence[np.ndarray], folder: str | None) -> None:
+    if folder is None:
+        for info, array in zip(outputs, results, strict=True):
+            print(f"{info.name}: {array.dtype.name}{list(array.shape)}")
+            print(np.array2string(array, threshold=64, precision=6))
+        return
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    for info, array in zip(outputs, results, strict=True):
+        name = re.sub(r"[^A-Za-z0-9_.-]", "_", info.name)
+        np.save(Path(folder) / f"{name}.npy", array)
