@@ -15,9 +15,10 @@ from xdsl.dialects import llvm
 from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr
 from xdsl.ir import Operation
 
-from aicc.backends.llvm.objects import emit_object
+from aicc.backends.llvm.pool import emit_all
 from aicc.backends.llvm.targets import Target
 from aicc.backends.llvm.writer import module_to_llvm_text
+from aicc.runtime.threads import default_threads
 
 ENTRY_POINTS = ("main", "prepare")
 
@@ -129,14 +130,13 @@ def _declaration(op: Operation) -> Operation:
 def emit_objects(module: ModuleOp, target: Target, *, cache: bool) -> list[bytes]:
     """Object code of the parts of `module`; from the cache where `cache` is set and an intact entry exists."""
     folder = usable_cache_folder() if cache else None
-    images: list[bytes] = []
-    for part in split(module):
-        text = module_to_llvm_text(part)
-        path = None if folder is None else folder / f"{_key(text, target)}.o"
-        image = None if path is None else _read(path)
-        if image is None:
-            image = emit_object(text, target)
-            if path is not None:
-                _write(path, image)
-        images.append(image)
-    return images
+    texts = [module_to_llvm_text(part) for part in split(module)]
+    paths = [None if folder is None else folder / f"{_key(text, target)}.o" for text in texts]
+    images = [None if path is None else _read(path) for path in paths]
+    missing = [index for index, image in enumerate(images) if image is None]
+    made = emit_all([texts[index] for index in missing], target, default_threads())
+    for index, image in zip(missing, made, strict=True):
+        images[index] = image
+        if (path := paths[index]) is not None:
+            _write(path, image)
+    return [image for image in images if image is not None]
