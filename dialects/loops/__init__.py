@@ -1,1 +1,37 @@
+"""
+The `loops` dialect: in which order a kernel computes, and where its data lies.
 
+Affine loops over indices, loads and stores of elements and n-D vectors in row-major memrefs whose unknown dimensions
+are symbolic expressions, scratch buffers, views and constants. Scalars and vectors are computed with `arith` and
+`math`; control flow in `main` is `scf.if` and `scf.while` over memrefs; kernels are functions that `main` calls with
+their destinations. No whole-tensor operators. Lowered by `convert-loops-to-llvm`.
+"""
+
+from xdsl.ir import Dialect
+
+from aicc.dialects.loops.access import ApplyOp, LoadOp, StoreOp
+from aicc.dialects.loops.attrs import MemRefDimsAttr
+from aicc.dialects.loops.control import ForOp, YieldOp
+from aicc.dialects.loops.memory import AllocOp, ConstantOp, CopyOp, PreparedOp, SizeOp, ViewOp
+from aicc.dialects.loops.vectors import BroadcastOp, ReduceOp, TransposeOp
+
+Loops = Dialect(
+    "loops",
+    [
+        AllocOp,
+        ApplyOp,
+        BroadcastOp,
+        ConstantOp,
+        CopyOp,
+        ForOp,
+        LoadOp,
+        PreparedOp,
+        ReduceOp,
+        SizeOp,
+        StoreOp,
+        TransposeOp,
+        ViewOp,
+        YieldOp,
+    ],
+    [MemRefDimsAttr],
+)

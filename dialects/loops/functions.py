@@ -1,0 +1,67 @@
+"""
+Functions at this level: their symbols and their destinations.
+
+A function's symbols are its first index arguments, named in order by the attribute `aicc.symbols`. A kernel (unit
+attribute `aicc.kernel`) has no results: its last `aicc.num_outputs` arguments are the buffers it fills.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, ModuleOp, StringAttr
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, BlockArgument
+from xdsl.utils.hints import isa
+
+KERNEL = "aicc.kernel"
+SYMBOLS = "aicc.symbols"
+NUM_OUTPUTS = "aicc.num_outputs"
+
+
+def is_kernel(func: FuncOp) -> bool:
+    """Whether the function is a kernel with a body."""
+    return KERNEL in func.attributes and bool(func.body.blocks)
+
+
+def kernels(module: ModuleOp) -> Iterator[FuncOp]:
+    """The kernels of the module, in order."""
+    for op in module.body.block.ops:
+        if isinstance(op, FuncOp) and is_kernel(op):
+            yield op
+
+
+def find_function(module: ModuleOp, name: str) -> FuncOp | None:
+    """The function of this name."""
+    for op in module.body.block.ops:
+        if isinstance(op, FuncOp) and op.sym_name.data == name:
+            return op
+    return None
+
+
+def symbol_names(func: FuncOp) -> tuple[str, ...]:
+    """The names of the function's symbols, in order."""
+    names = func.attributes.get(SYMBOLS)
+    return tuple(name.data for name in names) if isa(names, ArrayAttr[StringAttr]) else ()
+
+
+def symbol_arguments(func: FuncOp) -> dict[str, BlockArgument]:
+    """The function's symbols and the arguments that hold their values."""
+    return dict(zip(symbol_names(func), func.args, strict=False))
+
+
+def symbols_attr(names: Sequence[str]) -> Attribute:
+    """The value of `aicc.symbols` for these names."""
+    return ArrayAttr([StringAttr(name) for name in names])
+
+
+def num_outputs(func: FuncOp) -> int:
+    """How many of the last arguments a kernel fills."""
+    count = func.attributes.get(NUM_OUTPUTS)
+    return count.value.data if isinstance(count, IntegerAttr) else 0
+
+
+def outputs_of(func: FuncOp) -> tuple[BlockArgument, ...]:
+    """The arguments that a kernel fills."""
+    count = num_outputs(func)
+    return func.args[len(func.args) - count :]
