@@ -9,16 +9,17 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from typing import NoReturn
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import FileLineColLoc, IntAttr, LocationAttr, ModuleOp, StringAttr
-from xdsl.ir import Dialect, Operation
+from xdsl.dialects.builtin import UNKNOWN_LOC, FileLineColLoc, IntAttr, LocationAttr, ModuleOp, StringAttr
+from xdsl.ir import BlockArgument, Dialect, Operation, SSAValue
 from xdsl.parser import Parser
 from xdsl.utils.exceptions import ParseError, UnregisteredConstructException, VerifyException
-from xdsl.utils.lexer import Span
+from xdsl.utils.lexer import Input, Span
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from aicc.lowering.context import make_context
@@ -87,6 +88,12 @@ class LocatedParser(Parser):
         self._written_location = super().parse_optional_location()
         return self._written_location
 
+    def _register_ssa_definition(self, name: str, values: Sequence[SSAValue], span: Span) -> None:
+        super()._register_ssa_definition(name, values, span)
+        for value in values:
+            if isinstance(value, BlockArgument) and value.location == UNKNOWN_LOC:
+                value.location = self._location(span.start)
+
     def _get_op_by_name(self, name: str) -> type[Operation]:
         # The name has just been read, so the text before the current token ends in it.
         text = self.lexer.input.content
@@ -135,15 +142,32 @@ def _op_names(ctx: Context, dialect_name: str) -> list[str]:
     return [] if dialect is None else [op.name for op in dialect.operations]
 
 
-def parse_module(text: str, filename: str = "<string>", *, context: Context | None = None) -> ModuleOp:
+def parse_module(
+    text: str, filename: str = "<string>", *, context: Context | None = None, first_line: int = 1
+) -> ModuleOp:
     """
-    The module that `text` spells, not yet verified.
+    The module that `text` spells, not yet verified. `first_line` is the line of the file at which `text` starts.
 
     Raises:
-        ParseError: with the place in the text; also for attributes that their own verifier refuses.
+        ParseError: for all that cannot be read, with the place in the text (counted from its own first line).
     """
-    parser = LocatedParser(make_context() if context is None else context, text, filename)
+    # The parser starts by reading a token, so a text that starts with a wrong one has no parser to ask for the place.
+    parser: LocatedParser | None = None
     try:
+        parser = LocatedParser(make_context() if context is None else context, text, filename, first_line=first_line)
         return parser.parse_module()
-    except (VerifyException, UnregisteredConstructException) as error:
-        raise ParseError(parser.current_span, str(error)) from error
+    except ParseError as error:
+        error.span = replace(error.span, line_offset=first_line - 1)
+        raise
+    except Exception as error:
+        span = Span(0, 1, Input(text, filename)) if parser is None else parser.current_span
+        raise ParseError(replace(span, line_offset=first_line - 1), _reason(error)) from error
+
+
+def _reason(error: Exception) -> str:
+    """What to tell the user about an exception that xDSL's parser let through."""
+    if isinstance(error, (VerifyException, UnregisteredConstructException)):
+        return str(error)
+    if isinstance(error, RecursionError):
+        return "the text is nested too deeply to be read"
+    return f"the text before this cannot be read ({type(error).__name__}: {error})"

@@ -1,0 +1,289 @@
+"""One run of `aicc-opt`: read, split, parse, verify, run the pipeline, print, report."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+import time
+import traceback
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeVar
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.utils.exceptions import DiagnosticException, ParseError
+
+from aicc.lowering.context import make_context, registry
+from aicc.lowering.parse import nearest, parse_module
+from aicc.lowering.pipelines import PipelineOptions
+from aicc.tools.diagnostics import Diagnostic, from_exception, from_message, render, show_span
+from aicc.tools.emit import emit
+from aicc.tools.expected import check_expectations, find_expectations
+from aicc.tools.instruments import IRPrinting, Timing
+from aicc.tools.options import Options, UsageError, known_flags, parse_arguments
+from aicc.tools.pipeline import Step, build_pipeline, build_steps, format_pipeline
+from aicc.tools.pipeline_text import PipelineError, parse_options_text
+from aicc.tools.reproducer import weights_folder, write_reproducer
+from aicc.tools.runner import BrokenIR, Instrument, InternalFault, PipelineRunner, op_count
+from aicc.tools.source import Chunk, InputError, Source, read_source
+from aicc.transforms.diagnostics import diagnostic_handler
+from aicc.transforms.verify import one_line, verify
+
+DIAGNOSTIC_STATUS = 1
+USAGE_STATUS = 2
+
+_T = TypeVar("_T")
+
+
+def run(options: Options) -> int:
+    """Does what `options` ask for; returns the exit status."""
+    # Regions nest through Python calls in xDSL's parser and printer, about ten frames per level.
+    sys.setrecursionlimit(max(sys.getrecursionlimit(), 10_000))
+    try:
+        if options.show_dialects or options.show_passes:
+            from aicc.tools.listing import dialect_listing, pass_listing
+
+            print(dialect_listing() if options.show_dialects else pass_listing())
+            return 0
+        if options.run_reproducer:
+            source = read_source(options.input_file)
+            options = _reproduced(options, source)
+            steps = _steps(options)
+        else:
+            # The pipeline first: a mistake in it is found without waiting for the input.
+            steps = _steps(options)
+            source = read_source(options.input_file)
+    except PipelineError as error:
+        print("\n".join(_pipeline_error_lines(error)), file=sys.stderr)
+        return USAGE_STATUS
+    except UsageError as error:
+        print(f"aicc-opt: {error}", file=sys.stderr)
+        return USAGE_STATUS
+    except InputError as error:
+        print(error, file=sys.stderr)
+        return DIAGNOSTIC_STATUS
+    if options.dump_pass_pipeline:
+        print(format_pipeline(steps), file=sys.stderr)
+    return _Driver(options, source, steps).run()
+
+
+def _steps(options: Options) -> tuple[Step, ...]:
+    passes = registry().passes
+    pipeline_options = PipelineOptions(options.target, options.fast_math, options.winograd)
+    for name in (*options.print_ir_before, *options.print_ir_after):
+        if name not in passes:
+            raise UsageError(f"unknown pass '{name}' in a --print-ir flag{nearest(name, passes)}")
+    steps: list[Step] = []
+    for kind, text in options.steps:
+        if kind == "pass":
+            steps += _flag_steps(text, pipeline_options)
+        else:
+            steps += build_pipeline(text, pipeline_options)
+    return tuple(steps)
+
+
+def _flag_steps(text: str, options: PipelineOptions) -> tuple[Step, ...]:
+    """The step for a pass written as a flag, `name` or `name=options`."""
+    name, _, spelling = text.partition("=")
+    flag = f"--{text}"
+    try:
+        return build_steps([parse_options_text(name, flag, len(flag) - len(spelling))], flag, options)
+    except PipelineError as error:
+        if error.message.startswith("unknown pass"):
+            flags = [*known_flags(), *(f"--{known}" for known in registry().passes)]
+            raise UsageError(f"unknown flag '--{name}'{nearest('--' + name, flags)}") from error
+        raise
+
+
+def _pipeline_error_lines(error: PipelineError) -> list[str]:
+    head = f"aicc-opt: {error.message}"
+    if not error.text:
+        return [head]
+    text, caret = show_span(error.text.replace("\n", " "), error.start, error.end - error.start)
+    column = f"column {error.start + 1} | "
+    return [head, column + text, " " * (len(column) - 2) + "| " + caret]
+
+
+def _reproduced(options: Options, source: Source) -> Options:
+    configuration = source.configuration()
+    if configuration is None:
+        raise UsageError(f"'{source.name}' has no '// configuration:' comment to run")
+    try:
+        found = parse_arguments(shlex.split(configuration))
+    except ValueError as error:
+        raise UsageError(f"the '// configuration:' comment of '{source.name}' cannot be read: {error}") from error
+    options.steps = found.steps + options.steps
+    options.target = found.target if options.target == "host" else options.target
+    options.verify_each = found.verify_each if options.verify_each is None else options.verify_each
+    options.fast_math |= found.fast_math
+    options.winograd &= found.winograd
+    options.allow_unregistered_dialect |= found.allow_unregistered_dialect
+    options.weights_folder = options.weights_folder or found.weights_folder
+    return options
+
+
+class _Reported(Exception):
+    """The chunk is given up; what was wrong has been reported."""
+
+
+class _Driver:
+    """The work on one input."""
+
+    def __init__(self, options: Options, source: Source, steps: Sequence[Step]):
+        self.options = options
+        self.source = source
+        self.steps = steps
+        self.context = make_context(allow_unregistered=options.allow_unregistered_dialect)
+        self.timing = Timing() if options.timing else None
+        self.instruments: list[Instrument] = [] if self.timing is None else [self.timing]
+        if (
+            options.print_ir_before
+            or options.print_ir_after
+            or options.print_ir_before_all
+            or options.print_ir_after_all
+            or options.print_ir_after_change
+            or options.print_ir_after_failure
+        ):
+            self.instruments.insert(0, IRPrinting(options))
+        self.found: list[Diagnostic] = []
+        """Diagnostics of the chunk at hand."""
+
+    def run(self) -> int:
+        status = 0
+        outputs: list[str | bytes] = []
+        for chunk in self.source.chunks(self.options.split_input_file):
+            self.found = []
+            output = self._run_chunk(chunk)
+            if output is not None:
+                outputs.append(output)
+            status = max(status, self._conclude(chunk))
+        try:
+            self._write(outputs)
+        except OSError as error:
+            print(f"aicc-opt: cannot write '{self.options.output_file}': {error.strerror}", file=sys.stderr)
+            return USAGE_STATUS
+        if self.timing is not None:
+            print(self.timing.report(), file=sys.stderr)
+        return status
+
+    def _run_chunk(self, chunk: Chunk) -> str | bytes | None:
+        """The output for `chunk`, or None after an error."""
+        with diagnostic_handler(lambda message: self._report(from_message(message))):
+            try:
+                with self._weights(chunk):
+                    module = self._parse(chunk)
+                self._verify(module)
+                self._transform(module, chunk)
+                return self._timed("Output", lambda: emit(module, self.options, self.context))
+            except InternalFault as fault:
+                self._report_fault(fault, chunk)
+            except _Reported:
+                pass
+            except (DiagnosticException, ParseError) as error:
+                self._traceback(error)
+                self._report(from_exception(error))
+            except Exception as error:
+                fault = InternalFault("the output" if self.options.emit != "mlir" else "the printer")
+                fault.__cause__ = error
+                self._report_fault(fault, chunk)
+        return None
+
+    def _weights(self, chunk: Chunk) -> AbstractContextManager[object]:
+        folder = weights_folder(self.options) or Path(".")
+        if "#graph.buffer" not in chunk.text:
+            return nullcontext()
+        from aicc.dialects.graph.buffers import search_folder
+
+        return search_folder(folder)
+
+    def _parse(self, chunk: Chunk) -> ModuleOp:
+        started = time.perf_counter()
+        module = parse_module(chunk.text, self.source.name, context=self.context, first_line=chunk.first_line)
+        if self.timing is not None:
+            self.timing.add("Parser", time.perf_counter() - started, op_count(module))
+        return module
+
+    def _verify(self, module: ModuleOp) -> None:
+        if self.options.verify_each is not False:
+            self._timed("Verifier", lambda: verify(module))
+
+    def _timed(self, name: str, call: Callable[[], _T]) -> _T:
+        started = time.perf_counter()
+        result = call()
+        if self.timing is not None:
+            self.timing.add(name, time.perf_counter() - started)
+        return result
+
+    def _transform(self, module: ModuleOp, chunk: Chunk) -> None:
+        if not self.steps:
+            return
+        each = self.options.verify_each
+        runner = PipelineRunner(self.context, self.instruments, verify_each=each is True, verify_borders=each is None)
+        try:
+            runner.run(self.steps, module)
+            if each is None:
+                self._verify_end(module, runner.current)
+        except BrokenIR as error:
+            self._traceback(error)
+            path = write_reproducer(self.steps, chunk.text, self.options, f"{error.what} left IR that does not verify")
+            note = Diagnostic("note", f"{error.what} left this, a fault of the pass; to see it: {_command(path)}")
+            found = from_exception(error.error)
+            self._report(replace(found, notes=(*found.notes, note)))
+            raise _Reported from error
+        except DiagnosticException as error:
+            if self.options.crash_reproducer is not None:
+                write_reproducer(self.steps, chunk.text, self.options, f"pass '{runner.current}' failed: {error}")
+            raise
+
+    def _verify_end(self, module: ModuleOp, last_pass: str) -> None:
+        try:
+            self._timed("Verifier", lambda: verify(module))
+        except DiagnosticException as error:
+            raise BrokenIR(f"the pipeline up to pass '{last_pass}'", error) from error
+
+    def _report_fault(self, fault: InternalFault, chunk: Chunk) -> None:
+        cause = fault.__cause__
+        self._traceback(fault)
+        what = f"internal fault in {fault.what}: {type(cause).__name__}: {cause}"
+        path = write_reproducer(self.steps, chunk.text, self.options, what)
+        notes = [Diagnostic("note", f"to see it: {_command(path)}")]
+        if not self.options.traceback:
+            notes.append(Diagnostic("note", "--traceback shows where in the compiler"))
+        self._report(Diagnostic("error", one_line(what), place=self.source.name, notes=tuple(notes)))
+
+    def _traceback(self, error: BaseException) -> None:
+        if self.options.traceback:
+            traceback.print_exception(error)
+
+    def _report(self, diagnostic: Diagnostic) -> None:
+        self.found.append(diagnostic)
+        if not self.options.verify_diagnostics:
+            print(render(diagnostic, self.source.text_of), file=sys.stderr)
+
+    def _conclude(self, chunk: Chunk) -> int:
+        """The exit status for the chunk; with --verify-diagnostics after its diagnostics are matched."""
+        if not self.options.verify_diagnostics:
+            return DIAGNOSTIC_STATUS if any(found.severity == "error" for found in self.found) else 0
+        expectations, failures = find_expectations(chunk.text, self.source.name, chunk.first_line)
+        failures += check_expectations(expectations, self.found, self.source.name)
+        for failure in failures:
+            print(render(failure, self.source.text_of), file=sys.stderr)
+        return DIAGNOSTIC_STATUS if failures else 0
+
+    def _write(self, outputs: list[str | bytes]) -> None:
+        binary = any(isinstance(output, bytes) for output in outputs)
+        separator = b"" if binary else b"// -----\n"
+        data = separator.join(output if isinstance(output, bytes) else output.encode() for output in outputs)
+        if self.options.output_file != "-":
+            # Nothing is written when there is nothing to write: a failed run leaves the old file alone.
+            if outputs:
+                Path(self.options.output_file).write_bytes(data)
+            return
+        sys.stdout.buffer.write(data)
+        sys.stdout.flush()
+
+
+def _command(path: str) -> str:
+    return f"aicc-opt {shlex.quote(path)} --run-reproducer"
