@@ -56,13 +56,9 @@ def cold_compile(model: Path, folder: Path) -> float:
     """Seconds from the start of a fresh process with an empty cache to the compiled model, imports counted."""
     cache = folder / "empty-cache"
     code = "import sys, aicc; aicc.compile(sys.argv[1])"
+    environment = os.environ | {"AICC_CACHE_DIR": str(cache)}
     start = time.perf_counter()
-    subprocess.run(
-        [sys.executable, "-c", code, str(model)],
-        check=True,
-        cwd=folder,
-        env=os.environ | {"AICC_CACHE_DIR": str(cache)},
-    )
+    subprocess.run([sys.executable, "-c", code, str(model)], check=True, cwd=folder, env=environment)
     return time.perf_counter() - start
 
 
@@ -71,7 +67,7 @@ def row(workload: str, threads: int, measured: list[Measured], reference: str, p
     base = next(m.run for m in measured if m.engine == reference)
     lines: list[str] = []
     for m in measured:
-        share = f"{2 * SIZE**3 / m.run / peak:7.0%}" if workload == "matmul" else " " * 7
+        share = f"{2 * SIZE**3 / m.run / peak:9.0%}" if workload == "matmul" else " " * 9
         error = "reference" if m.engine == reference else f"{m.error:.1e}"
         lines.append(
             f"{workload:<13}{threads:>7}  {m.engine:<12}{m.run * 1e3:>11.3f}{m.run / base:>10.2f}{share}  {error:>10}"
@@ -98,7 +94,7 @@ def main() -> int:
     floors: list[tuple[bool, str]] = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        header = f"{'workload':<13}{'threads':>7}  {'engine':<12}{'time [ms]':>11}{'relative':>10}{'of peak':>7}"
+        header = f"{'workload':<13}{'threads':>7}  {'engine':<12}{'time [ms]':>11}{'relative':>10}{'of peak':>9}"
         print(f"{header}  {'difference':>10}{'load [s]':>9}")
         for workload in arguments.workloads or WORKLOADS:
             build, sizes = WORKLOADS[workload]
@@ -126,7 +122,7 @@ def main() -> int:
             if workload == "resnet50" and not arguments.no_cold:
                 seconds = cold_compile(path, folder)
                 floors.append(
-                    (seconds <= COLD_FLOOR, f"resnet50: compiled cold in {seconds:.1f} s, ceiling {COLD_FLOOR}")
+                    (seconds <= COLD_FLOOR, f"resnet50: compiled cold in {seconds:.1f} s, ceiling {COLD_FLOOR:.0f}")
                 )
             path.unlink()
     print()

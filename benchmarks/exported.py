@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import onnx
@@ -21,7 +22,7 @@ class _Builder:
         self.nodes: list[onnx.NodeProto] = []
         self.weights: list[onnx.TensorProto] = []
 
-    def node(self, op: str, name: str, *inputs: str, **attributes: object) -> str:
+    def node(self, op: str, name: str, *inputs: str, **attributes: Any) -> str:
         """Adds a node with one result `<name>_output_0` and returns the name of that result."""
         result = f"{name}_output_0"
         self.nodes.append(helper.make_node(op, list(inputs), [result], name, **attributes))
