@@ -14,14 +14,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from xdsl.dialects.builtin import BytesAttr, DenseIntOrFPElementsAttr, TensorType
+from xdsl.dialects.builtin import BytesAttr, DenseIntOrFPElementsAttr
 from xdsl.ir import Attribute, Data, Operation
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import DiagnosticException
 
-from aicc.dialects.graph.dims import tensor_type
+from aicc.dialects.graph.dims import tensor_of, tensor_type
 from aicc.dialects.graph.dtypes import element_type, numpy_dtype
 from aicc.dialects.graph.safetensors_file import read_tensor, write_tensors
 
@@ -161,9 +161,9 @@ def attribute_array(value: Attribute, type: Attribute) -> np.ndarray:
     Raises:
         DiagnosticException: if it cannot be read, or has another shape or dtype than `type`.
     """
-    assert isinstance(type, TensorType)
-    dtype = numpy_dtype(type.element_type)
-    shape = type.get_shape()
+    tensor = tensor_of(type)
+    dtype = numpy_dtype(tensor.element_type)
+    shape = tensor.get_shape()
     match value:
         case DenseIntOrFPElementsAttr():
             raw = np.frombuffer(value.data.data, dtype=np.uint8 if dtype == np.bool_ else dtype.newbyteorder("<"))
@@ -194,9 +194,7 @@ def _constants(root: Operation) -> Generator[tuple[Operation, Buffer], None, Non
 def inline_constants(module: Operation) -> None:
     """Spells out every buffer in `module` as dense elements."""
     for op, _ in _constants(module):
-        type = op.results[0].type
-        assert isinstance(type, TensorType)
-        op.properties["value"] = dense_attr(constant_array(op), type.element_type)
+        op.properties["value"] = dense_attr(constant_array(op), tensor_of(op.results[0].type).element_type)
 
 
 def save_buffers(module: Operation, path: str | Path) -> None:

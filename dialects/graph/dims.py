@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
+from typing_extensions import TypeIs
 from xdsl.dialects.builtin import NoneAttr, TensorType
 from xdsl.ir import Attribute, Data
 from xdsl.irdl import irdl_attr_definition
@@ -54,6 +55,7 @@ __all__ = [
     "evaluate",
     "evaluate_dims",
     "floordiv",
+    "is_tensor",
     "lower_bound",
     "mod",
     "parse_dim",
@@ -66,6 +68,7 @@ __all__ = [
     "substitute_type",
     "sym",
     "symbols_of",
+    "tensor_of",
     "tensor_type",
     "upper_bound",
 ]
@@ -122,6 +125,27 @@ class ShapeAttr(Data[tuple[Dim, ...]]):
     def print_parameter(self, printer: Printer) -> None:
         printer.print_string(f"<{', '.join(map(_attribute_text, self.data))}>")
 
+    def text(self) -> str:
+        """The sizes in square brackets, as the custom formats of ops write them."""
+        return f"[{', '.join(map(_attribute_text, self.data))}]"
+
+
+def is_tensor(type: Attribute) -> TypeIs[TensorType[Attribute]]:
+    """Whether it is a ranked tensor type."""
+    return isinstance(type, TensorType)
+
+
+def tensor_of(type: Attribute) -> TensorType[Attribute]:
+    """
+    `type` as a tensor type.
+
+    Raises:
+        VerifyException: if it is none.
+    """
+    if not is_tensor(type):
+        raise VerifyException(f"found type {type}, expected a ranked tensor")
+    return type
+
 
 def dims_of(type: Attribute) -> tuple[Dim, ...]:
     """
@@ -130,10 +154,9 @@ def dims_of(type: Attribute) -> tuple[Dim, ...]:
     Raises:
         VerifyException: if it is no tensor type, or has a `?` that its encoding does not name.
     """
-    if not isinstance(type, TensorType):
-        raise VerifyException(f"found type {type}, expected a ranked tensor")
-    shape = [size.data for size in type.shape.data]
-    encoding = type.encoding
+    tensor = tensor_of(type)
+    shape = [size.data for size in tensor.shape.data]
+    encoding = tensor.encoding
     if isinstance(encoding, NoneAttr):
         if -1 in shape:
             raise VerifyException(f"type {type} has '?' dimensions, expected a #graph.dims encoding that names them")
@@ -160,9 +183,7 @@ def check_tensor_type(type: Attribute) -> None:
 
 def rank_of(type: Attribute) -> int:
     """The number of dimensions of a tensor type."""
-    if not isinstance(type, TensorType):
-        raise VerifyException(f"found type {type}, expected a ranked tensor")
-    return len(type.shape.data)
+    return len(tensor_of(type).shape.data)
 
 
 @lru_cache(maxsize=4096)
@@ -206,6 +227,6 @@ def evaluate_dims(dims: Iterable[Dim], values: Mapping[str, int]) -> tuple[int, 
 
 def substitute_type(type: Attribute, values: Mapping[str, Dim]) -> Attribute:
     """A tensor type with symbols replaced; any other type as it is."""
-    if not isinstance(type, TensorType) or isinstance(type.encoding, NoneAttr):
+    if not is_tensor(type) or isinstance(type.encoding, NoneAttr):
         return type
     return tensor_type([substitute(dim, values) for dim in dims_of(type)], type.element_type)

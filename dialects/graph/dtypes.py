@@ -1,16 +1,18 @@
 """
 The one map between element types of the IR and numpy's dtypes.
 
-Signless and `si` integers are signed, `ui` are unsigned, `i1` is bool, `index` is int64, `bf16` is `ml_dtypes.bfloat16`.
+Signless and `si` integers are signed, `ui` are unsigned, `i1` is bool, `index` is int64, `bf16` is
+`ml_dtypes.bfloat16`.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeGuard, cast
 
 import ml_dtypes
 import numpy as np
 from xdsl.dialects.builtin import (
+    AnyFloat,
     BFloat16Type,
     Float16Type,
     Float32Type,
@@ -54,20 +56,15 @@ def numpy_dtype(element_type: Attribute) -> np.dtype[Any]:
         VerifyException: if no tensor can have it.
     """
     found = _FLOATS.get(element_type)
-    if found is None:
-        match element_type:
-            case IntegerType(width=width) if element_type == i1:
-                found = _BOOL
-            case IntegerType(width=width):
-                found = (_UNSIGNED if is_unsigned(element_type) else _SIGNED).get(width.data)
-            case IndexType():
-                found = _SIGNED[64]
-            case _:
-                pass
+    if (integer := as_integer(element_type)) is not None:
+        by_width = _UNSIGNED if is_unsigned(element_type) else _SIGNED
+        found = _BOOL if integer == i1 else by_width.get(integer.width.data)
+    elif isinstance(element_type, IndexType):
+        found = _SIGNED[64]
     if found is None:
         raise VerifyException(
-            f"element type {element_type} is not supported, expected one of f64, f32, f16, bf16, i1, i8, i16, i32, i64, "
-            "ui8, ui16, ui32, ui64, index"
+            f"element type {element_type} is not supported, expected f64, f32, f16, bf16, i1, index, i8, i16, i32, "
+            "i64, or ui8, ui16, ui32, ui64"
         )
     return found
 
@@ -85,44 +82,46 @@ def element_type(dtype: np.dtype[Any]) -> Attribute:
     return found
 
 
-def is_float(element_type: Attribute) -> bool:
+def as_integer(element_type: Attribute) -> IntegerType | None:
+    """The type itself if it is a builtin integer type, which `index` is not."""
+    return cast(IntegerType, element_type) if isinstance(element_type, IntegerType) else None
+
+
+def is_float(element_type: Attribute) -> TypeGuard[AnyFloat]:
     """Whether it is f64, f32, f16 or bf16."""
     return isinstance(element_type, Float32Type | Float64Type | Float16Type | BFloat16Type)
 
 
 def is_bool(element_type: Attribute) -> bool:
-    """Whether it is i1, in any signedness."""
-    return isinstance(element_type, IntegerType) and element_type.width.data == 1
+    """Whether it is an integer of one bit."""
+    integer = as_integer(element_type)
+    return integer is not None and integer.width.data == 1
 
 
 def is_integer(element_type: Attribute) -> bool:
     """Whether it is an integer of more than one bit, or `index`."""
-    return isinstance(element_type, IndexType) or (isinstance(element_type, IntegerType) and not is_bool(element_type))
+    return isinstance(element_type, IndexType) or (as_integer(element_type) is not None and not is_bool(element_type))
 
 
 def is_unsigned(element_type: Attribute) -> bool:
     """Whether it is one of ui8 .. ui64, or i1, whose true is 1 and not -1."""
-    return isinstance(element_type, IntegerType) and (
-        element_type.width.data == 1 or element_type.signedness.data is Signedness.UNSIGNED
-    )
+    integer = as_integer(element_type)
+    return integer is not None and (integer.width.data == 1 or integer.signedness.data is Signedness.UNSIGNED)
 
 
 def signless(element_type: Attribute) -> Attribute:
     """The type of a scalar of this element type in `arith` and below, where signedness is in the ops."""
-    if isinstance(element_type, IntegerType) and element_type.signedness.data is not Signedness.SIGNLESS:
-        return IntegerType(element_type.width.data)
+    integer = as_integer(element_type)
+    if integer is not None and integer.signedness.data is not Signedness.SIGNLESS:
+        return IntegerType(integer.width.data)
     return element_type
 
 
 def bit_width(element_type: Attribute) -> int:
     """Bits of one element in a scalar; `i1` is 1 and `index` is 64."""
-    match element_type:
-        case IntegerType():
-            return element_type.width.data
-        case Float32Type() | Float64Type() | Float16Type() | BFloat16Type():
-            return element_type.bitwidth
-        case _:
-            return 64
+    if (integer := as_integer(element_type)) is not None:
+        return integer.width.data
+    return element_type.bitwidth if is_float(element_type) else 64
 
 
 def accumulator_type(element_type: Attribute) -> Attribute:
