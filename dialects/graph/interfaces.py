@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, Flag, auto
 from functools import lru_cache
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 from xdsl.builder import Builder
@@ -26,7 +26,16 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from aicc.dialects.graph import assembly
-from aicc.dialects.graph.dims import Dim, dim_prod, dim_sum, dims_of, is_tensor, provably_different, shape_text, tensor_of
+from aicc.dialects.graph.dims import (
+    Dim,
+    dim_prod,
+    dim_sum,
+    dims_of,
+    is_tensor,
+    provably_different,
+    shape_text,
+    tensor_of,
+)
 from aicc.dialects.graph.dtypes import is_bool, is_float, is_unsigned, numpy_dtype
 
 Arrays = Sequence[np.ndarray[Any, Any]]
@@ -196,9 +205,9 @@ class RegionExecutableOp(Operation, ABC):
         """The values of the results, as in `ExecutableOp.evaluate`."""
 
 
-class GraphOp(IRDLOperation, ABC):
+class TypedOp(IRDLOperation, ABC):
     """
-    Base of all graph ops: pure, with types that follow from operands and properties.
+    Base of all ops of the graph level: pure, with types that follow from operands and properties.
 
     The assembly format is the one of `assembly.py`, for all ops:
     `graph.name %a, %b optional(%c) {axis = 1, flag} : type, type, type -> type`.
@@ -268,22 +277,32 @@ class GraphOp(IRDLOperation, ABC):
                         checks.append(Check(lhs, rhs, f"{self.name}: result size {lhs} of axis {axis} is not {rhs}"))
         return checks
 
-    def decompose(self, b: OpBuilder) -> Sequence[SSAValue] | None:
-        """Builds the op from simpler graph ops and returns the values of its results; None if it stays as it is."""
-        del b
-        return None
-
     def flops(self) -> Dim:
         """An estimate of the arithmetic: by default one operation per element of the results."""
         sizes = (dim_prod(dims_of(type)) for type in self.result_types if is_tensor(type))
         return dim_sum(sizes)
 
     @classmethod
-    def parse(cls, parser: Parser) -> GraphOp:
+    def parse(cls, parser: Parser) -> Self:
         return assembly.parse_op(cls, parser)
 
     def print(self, printer: Printer) -> None:
         assembly.print_op(self, printer)
+
+
+class GraphOp(TypedOp, ExecutableOp, ABC):
+    """Base of the graph ops that compute whole tensors from whole tensors."""
+
+    def decompose(self, b: OpBuilder) -> Sequence[SSAValue] | None:
+        """Builds the op from simpler graph ops and returns the values of its results; None if it stays as it is."""
+        del b
+        return None
+
+
+class ControlOp(TypedOp, RegionExecutableOp, ABC):
+    """Base of the graph ops that run regions or functions."""
+
+    FUSION_KIND: ClassVar[FusionKind] = FusionKind.CONTROL
 
 
 def may_be_same_type(a: Attribute, b: Attribute) -> bool:
