@@ -16,6 +16,7 @@ DIALECTS: dict[str, str] = {
 """Dialects of our own, seen by every tool that loads the `xdsl.universe` entry point."""
 
 OVERRIDES: dict[str, str] = {
+    "arith": "aicc.dialects.loops.lanewise:Arith",
     "llvm": "aicc.dialects.llvm:LLVM",
 }
 """

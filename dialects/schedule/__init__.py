@@ -1,1 +1,42 @@
+"""
+The `schedule` dialect: how a kernel's plain loop nest is to be run.
 
+Ops work on handles (`!transform.any_op`) inside a `transform.named_sequence @<kernel>_schedule`; a handle stands for a
+list of loops, or for the kernel itself. Each op names one step (tile, interchange, vectorize, pack, ...), which
+`loops-apply-schedules` carries out after asking the dependence analysis. Nothing here computes values: a schedule never
+changes what a kernel means. `loops-auto-schedule` writes schedules; people edit them. Lowers to nothing: a schedule is
+removed once it has been applied.
+"""
+
+from xdsl.ir import Dialect
+
+from aicc.dialects.schedule.ops import (
+    CollapseOp,
+    FuseOp,
+    InterchangeOp,
+    LoopOp,
+    PackOp,
+    ParallelizeOp,
+    SplitReductionOp,
+    StageOp,
+    TileOp,
+    UnrollOp,
+    VectorizeOp,
+)
+
+Schedule = Dialect(
+    "schedule",
+    [
+        CollapseOp,
+        FuseOp,
+        InterchangeOp,
+        LoopOp,
+        PackOp,
+        ParallelizeOp,
+        SplitReductionOp,
+        StageOp,
+        TileOp,
+        UnrollOp,
+        VectorizeOp,
+    ],
+)

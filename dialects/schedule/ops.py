@@ -1,0 +1,482 @@
+"""The steps of a schedule. Handles are lists of loops; a step that takes several handles zips their lists."""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Sequence
+from typing import Self
+
+from xdsl.dialects.builtin import I64, ArrayAttr, DenseArrayBase, IntegerAttr, StringAttr, i64
+from xdsl.dialects.transform import AnyOpType
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.irdl import (
+    IRDLOperation,
+    ParsePropInAttrDict,
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    var_operand_def,
+    var_result_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
+
+_HANDLE = AnyOpType()
+TAILS = ("peel", "mask")
+"""What becomes of iterations that do not fill a tile: a nest of their own, or a shorter tile within the same nest."""
+
+
+Integers = DenseArrayBase[I64]
+Integer = IntegerAttr[I64]
+
+
+def _integers(values: Sequence[int]) -> Integers:
+    return DenseArrayBase.from_list(i64, list(values))
+
+
+def _read(values: Integers) -> tuple[int, ...]:
+    return tuple(values.get_values())
+
+
+def _integer(value: int) -> Integer:
+    return IntegerAttr(value, i64)
+
+
+def _print_step(printer: Printer, op: Operation) -> None:
+    """` %a, %b {properties}`."""
+    printer.print_string(" ")
+    printer.print_list(op.operands, printer.print_operand)
+    printer.print_op_attributes({**op.properties, **op.attributes})
+
+
+def _parse_step(parser: Parser) -> tuple[Sequence[SSAValue], dict[str, Attribute]]:
+    loops = parser.parse_comma_separated_list(parser.Delimiter.NONE, lambda: parser.parse_operand(_HANDLE))
+    return loops, dict(parser.parse_optional_attr_dict())
+
+
+class ScheduleOp(IRDLOperation, ABC):
+    """A step of a schedule."""
+
+    irdl_options = (ParsePropInAttrDict(),)
+
+
+@irdl_op_definition
+class LoopOp(ScheduleOp):
+    """
+    The loops with a label anywhere inside the ops of a handle, in program order; it is an error if there are none.
+
+    ```mlir
+    %rows = schedule.loop %kernel {label = "s0_d0"}
+    ```
+    """
+
+    name = "schedule.loop"
+
+    root = operand_def(AnyOpType)
+    label = prop_def(StringAttr)
+    result = result_def(AnyOpType)
+
+    assembly_format = "$root attr-dict"
+
+    def __init__(self, root: SSAValue, label: str):
+        super().__init__(operands=[root], properties={"label": StringAttr(label)}, result_types=[_HANDLE])
+
+
+@irdl_op_definition
+class TileOp(ScheduleOp):
+    """
+    Splits perfectly nested loops `l0 > l1 > ...` into loops over tiles `o0 > o1 > ...` around loops within a tile
+    `i0 > i1 > ...`: the old index is `lower + step * (size * o + i)`.
+
+    Iterations that do not fill a tile go by the loop's entry in `tails`: `peel` makes separate nests for them (with a
+    fixed trip count if the remainder is known, else at most one tile of `min(size, rest)` iterations), `mask` keeps
+    one nest whose tiles are `min(size, rest)` long. Results: the loops over tiles of the nest of full tiles; per loop
+    the list of the loops within a tile over all nests made; the list of the outermost loops of the peeled nests. New
+    labels are the old one plus `.o`, `.i`, and `.t` for the loop over tiles of a peeled remainder.
+
+    - (C1) as many `sizes`, and `tails` if given, as loops; at least one
+    - (C2) `sizes[i] >= 1`
+    - (C3) `tails[i]` is `peel` or `mask`
+    - (C4) `2 * n + 1` results for `n` loops
+
+    ```mlir
+    %o0, %o1, %i0, %i1, %t = schedule.tile %rows, %columns {sizes = array<i64: 6, 16>, tails = ["peel", "peel"]}
+    ```
+    """
+
+    name = "schedule.tile"
+
+    loops = var_operand_def(AnyOpType)
+    sizes = prop_def(Integers)
+    tails = opt_prop_def(ArrayAttr[StringAttr])
+    results_ = var_result_def(AnyOpType)
+
+    def __init__(self, loops: Sequence[SSAValue], sizes: Sequence[int], tails: Sequence[str] | None = None):
+        super().__init__(
+            operands=[loops],
+            properties={
+                "sizes": _integers(sizes),
+                "tails": None if tails is None else ArrayAttr([StringAttr(tail) for tail in tails]),
+            },
+            result_types=[[_HANDLE] * (2 * len(loops) + 1)],
+        )
+
+    @property
+    def tile_sizes(self) -> tuple[int, ...]:
+        """Iterations per tile, outermost loop first."""
+        return _read(self.sizes)
+
+    @property
+    def tile_tails(self) -> tuple[str, ...]:
+        """`peel` or `mask` per loop; `peel` where the op says nothing."""
+        if self.tails is None:
+            return ("peel",) * len(self.loops)
+        return tuple(tail.data for tail in self.tails)
+
+    @property
+    def outers(self) -> Sequence[SSAValue]:
+        """The loops over full tiles, outermost first."""
+        return self.results[: len(self.loops)]
+
+    @property
+    def inners(self) -> Sequence[SSAValue]:
+        """The loops within a tile, outermost first, each a list over all nests."""
+        return self.results[len(self.loops) : 2 * len(self.loops)]
+
+    @property
+    def peeled(self) -> SSAValue:
+        """The outermost loops of the nests for what does not fill a tile."""
+        return self.results[-1]
+
+    def verify_(self) -> None:
+        if not self.loops:  # C1
+            raise VerifyException("no loop to tile, expected at least one")
+        if len(sizes := self.tile_sizes) != len(self.loops):  # C1
+            raise VerifyException(f"{len(sizes)} sizes for {len(self.loops)} loops, expected one each")
+        if len(tails := self.tile_tails) != len(self.loops):  # C1
+            raise VerifyException(f"{len(tails)} tails for {len(self.loops)} loops, expected one each")
+        for index, size in enumerate(sizes):
+            if size < 1:  # C2
+                raise VerifyException(f"sizes[{index}] is {size}, expected at least 1")
+        for index, tail in enumerate(tails):
+            if tail not in TAILS:  # C3
+                raise VerifyException(f"tails[{index}] is '{tail}', expected 'peel' or 'mask'")
+        if len(self.results) != 2 * len(self.loops) + 1:  # C4
+            raise VerifyException(
+                f"{len(self.results)} results for {len(self.loops)} loops, expected {2 * len(self.loops) + 1}: loops "
+                "over tiles, loops within tiles, peeled nests"
+            )
+
+    # By hand, because a format string cannot count the results.
+
+    def print(self, printer: Printer) -> None:
+        _print_step(printer, self)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        loops, properties = _parse_step(parser)
+        return cls.create(operands=loops, properties=properties, result_types=[_HANDLE] * (2 * len(loops) + 1))
+
+
+@irdl_op_definition
+class InterchangeOp(ScheduleOp):
+    """
+    Reorders perfectly nested loops: the new nest is `loops[order[0]] > loops[order[1]] > ...`; results in that order.
+
+    - (C1) `order` is a permutation of the positions of the operands
+    - (C2) as many results as loops
+
+    ```mlir
+    %c, %r = schedule.interchange %rows, %columns {order = array<i64: 1, 0>}
+    ```
+    """
+
+    name = "schedule.interchange"
+
+    loops = var_operand_def(AnyOpType)
+    order = prop_def(Integers)
+    results_ = var_result_def(AnyOpType)
+
+    def __init__(self, loops: Sequence[SSAValue], order: Sequence[int]):
+        super().__init__(
+            operands=[loops], properties={"order": _integers(order)}, result_types=[[_HANDLE] * len(loops)]
+        )
+
+    @property
+    def new_order(self) -> tuple[int, ...]:
+        """Old position of each loop of the new nest, outermost first."""
+        return _read(self.order)
+
+    def verify_(self) -> None:
+        if sorted(self.new_order) != list(range(len(self.loops))):  # C1
+            raise VerifyException(
+                f"order {list(self.new_order)} is not a permutation of the {len(self.loops)} loops' positions"
+            )
+        if len(self.results) != len(self.loops):  # C2
+            raise VerifyException(f"{len(self.results)} results for {len(self.loops)} loops, expected one each")
+
+    # By hand, because a format string cannot count the results.
+
+    def print(self, printer: Printer) -> None:
+        _print_step(printer, self)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        loops, properties = _parse_step(parser)
+        return cls.create(operands=loops, properties=properties, result_types=[_HANDLE] * len(loops))
+
+
+@irdl_op_definition
+class FuseOp(ScheduleOp):
+    """
+    Makes one loop of two neighbours with equal bounds: the bodies follow each other in each iteration.
+
+    ```mlir
+    %f = schedule.fuse %a, %b
+    ```
+    """
+
+    name = "schedule.fuse"
+
+    first = operand_def(AnyOpType)
+    second = operand_def(AnyOpType)
+    result = result_def(AnyOpType)
+
+    assembly_format = "$first `,` $second attr-dict"
+
+    def __init__(self, first: SSAValue, second: SSAValue):
+        super().__init__(operands=[first, second], result_types=[_HANDLE])
+
+
+@irdl_op_definition
+class CollapseOp(ScheduleOp):
+    """
+    Makes one loop of two perfectly nested ones; the old indices are its quotient and remainder by the inner trip count.
+
+    Memrefs that the loops walk contiguously are read and written through a view with the two dimensions merged, so that
+    the new loop has unit stride there.
+
+    ```mlir
+    %c = schedule.collapse %outer, %inner
+    ```
+    """
+
+    name = "schedule.collapse"
+
+    outer = operand_def(AnyOpType)
+    inner = operand_def(AnyOpType)
+    result = result_def(AnyOpType)
+
+    assembly_format = "$outer `,` $inner attr-dict"
+
+    def __init__(self, outer: SSAValue, inner: SSAValue):
+        super().__init__(operands=[outer, inner], result_types=[_HANDLE])
+
+
+@irdl_op_definition
+class UnrollOp(ScheduleOp):
+    """
+    Repeats a loop's body `factor` times per iteration, the rest in a loop after it; a loop that is known to have at
+    most `factor` iterations disappears.
+
+    - (C1) `factor >= 1`
+
+    ```mlir
+    schedule.unroll %l {factor = 4 : i64}
+    ```
+    """
+
+    name = "schedule.unroll"
+
+    loop = operand_def(AnyOpType)
+    factor = prop_def(Integer)
+
+    assembly_format = "$loop attr-dict"
+
+    def __init__(self, loop: SSAValue, factor: int):
+        super().__init__(operands=[loop], properties={"factor": _integer(factor)})
+
+    def verify_(self) -> None:
+        if self.factor.value.data < 1:  # C1
+            raise VerifyException(f"factor is {self.factor.value.data}, expected at least 1")
+
+
+@irdl_op_definition
+class VectorizeOp(ScheduleOp):
+    """
+    Runs all iterations of perfectly nested loops at once: they become the axes of vector values, outermost first.
+
+    Loops inside them stay and carry vectors. The last one may be shorter than the vector at run time (`min(16, ...)`):
+    its missing lanes are neither read nor written. Others need a known trip count, else they stay loops. A
+    single loop that carries a reduction accumulates lane by lane and combines the lanes at the end.
+
+    - (C1) at least one loop
+
+    ```mlir
+    schedule.vectorize %i0, %i1
+    ```
+    """
+
+    name = "schedule.vectorize"
+
+    loops = var_operand_def(AnyOpType)
+
+    assembly_format = "$loops attr-dict"
+
+    def __init__(self, loops: Sequence[SSAValue]):
+        super().__init__(operands=[loops])
+
+    def verify_(self) -> None:
+        if not self.loops:  # C1
+            raise VerifyException("no loop to vectorize, expected at least one")
+
+
+@irdl_op_definition
+class ParallelizeOp(ScheduleOp):
+    """
+    Spreads the iterations of a loop over threads, `grain` consecutive ones at a time.
+
+    - (C1) `grain >= 1`
+
+    ```mlir
+    schedule.parallelize %l {grain = 4 : i64}
+    ```
+    """
+
+    name = "schedule.parallelize"
+
+    loop = operand_def(AnyOpType)
+    grain = opt_prop_def(Integer)
+
+    assembly_format = "$loop attr-dict"
+
+    def __init__(self, loop: SSAValue, grain: int = 1):
+        super().__init__(operands=[loop], properties={"grain": None if grain == 1 else _integer(grain)})
+
+    @property
+    def iterations(self) -> int:
+        """Consecutive iterations that one thread takes at a time."""
+        return 1 if self.grain is None else self.grain.value.data
+
+    def verify_(self) -> None:
+        if self.iterations < 1:  # C1
+            raise VerifyException(f"grain is {self.iterations}, expected at least 1")
+
+
+@irdl_op_definition
+class PackOp(ScheduleOp):
+    """
+    Reads an argument of the kernel from a packed copy, which a new kernel `@<kernel>_pack<argument>` makes in callers.
+
+    For argument `A` of rank `r`, `tiles[d] = t > 0` splits dimension `d` into `ceildiv(size, t)` tiles of `t`, padded
+    with zeros; the copy has the (outer parts of the) dimensions in the order `order`, then the inner parts of the split
+    ones: `A'[..., i_d floordiv t, ..., i_d mod t] = A[..., i_d, ...]`. `argument` counts the kernel's buffers, without
+    its symbols.
+
+    - (C1) `argument >= 0`
+    - (C2) `order` is a permutation of the dimensions, and `tiles` has an entry for each
+    - (C3) `tiles[d] >= 0`
+
+    ```mlir
+    schedule.pack %k {argument = 1 : i64, tiles = array<i64: 16, 0, 0, 0>, order = array<i64: 0, 2, 3, 1>}
+    ```
+    """
+
+    name = "schedule.pack"
+
+    kernel = operand_def(AnyOpType)
+    argument = prop_def(Integer)
+    tiles = prop_def(Integers)
+    order = prop_def(Integers)
+
+    assembly_format = "$kernel attr-dict"
+
+    def __init__(self, kernel: SSAValue, argument: int, tiles: Sequence[int], order: Sequence[int]):
+        super().__init__(
+            operands=[kernel],
+            properties={"argument": _integer(argument), "tiles": _integers(tiles), "order": _integers(order)},
+        )
+
+    @property
+    def tile_sizes(self) -> tuple[int, ...]:
+        """Tile per dimension, 0 for none."""
+        return _read(self.tiles)
+
+    @property
+    def new_order(self) -> tuple[int, ...]:
+        """Dimensions of the argument in the order of the copy."""
+        return _read(self.order)
+
+    def verify_(self) -> None:
+        if self.argument.value.data < 0:  # C1
+            raise VerifyException(f"argument is {self.argument.value.data}, expected at least 0")
+        if sorted(self.new_order) != list(range(len(self.tile_sizes))):  # C2
+            raise VerifyException(
+                f"order {list(self.new_order)} is not a permutation of the {len(self.tile_sizes)} dimensions of tiles"
+            )
+        for index, size in enumerate(self.tile_sizes):
+            if size < 0:  # C3
+                raise VerifyException(f"tiles[{index}] is {size}, expected at least 1, or 0 for none")
+
+
+@irdl_op_definition
+class StageOp(ScheduleOp):
+    """
+    Reads an argument of the kernel, inside one loop, from a local copy of what an iteration of that loop reads of it.
+
+    The copy is made at the start of each iteration; elements outside the argument are filled as its loads fill them.
+
+    - (C1) `argument >= 0`
+
+    ```mlir
+    schedule.stage %l {argument = 0 : i64}
+    ```
+    """
+
+    name = "schedule.stage"
+
+    loop = operand_def(AnyOpType)
+    argument = prop_def(Integer)
+
+    assembly_format = "$loop attr-dict"
+
+    def __init__(self, loop: SSAValue, argument: int):
+        super().__init__(operands=[loop], properties={"argument": _integer(argument)})
+
+    def verify_(self) -> None:
+        if self.argument.value.data < 0:  # C1
+            raise VerifyException(f"argument is {self.argument.value.data}, expected at least 0")
+
+
+@irdl_op_definition
+class SplitReductionOp(ScheduleOp):
+    """
+    Splits a reduction loop into `block`s of iterations that accumulate through the result's memory.
+
+    Perfectly nested parallel loops around the reduction are repeated for each block; the operations after the reduction
+    run with the last block. Bounds what one pass reads, so that it stays in cache.
+
+    - (C1) `block >= 1`
+
+    ```mlir
+    %blocks = schedule.split_reduction %k {block = 256 : i64}
+    ```
+    """
+
+    name = "schedule.split_reduction"
+
+    loop = operand_def(AnyOpType)
+    block = prop_def(Integer)
+    result = result_def(AnyOpType)
+
+    assembly_format = "$loop attr-dict"
+
+    def __init__(self, loop: SSAValue, block: int):
+        super().__init__(operands=[loop], properties={"block": _integer(block)}, result_types=[_HANDLE])
+
+    def verify_(self) -> None:
+        if self.block.value.data < 1:  # C1
+            raise VerifyException(f"block is {self.block.value.data}, expected at least 1")

@@ -1,0 +1,32 @@
+"""What loop transformations need to know of a machine; back ends fill it in from their target descriptions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class TargetFacts:
+    """Sizes that schedules are chosen by. The defaults are those of a common x86-64 core with AVX2."""
+
+    name: str = "generic"
+    vector_bits: int = 256
+    """Bits of one vector register."""
+    vector_registers: int = 16
+    l1_bytes: int = 32 << 10
+    """Data cache of one core, innermost level."""
+    l2_bytes: int = 512 << 10
+    l3_bytes: int = 8 << 20
+    """Last level, shared by all cores."""
+    cores: int = 2
+    has_fma: bool = True
+    masked: bool = False
+    """Masked loads and stores cost about as much as plain ones."""
+
+    def lanes(self, element_bits: int) -> int:
+        """Elements of that many bits in one register; at least 1."""
+        return max(1, self.vector_bits // max(element_bits, 8))
+
+
+GENERIC = TargetFacts()
+"""The facts used where no target is named."""
