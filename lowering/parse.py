@@ -12,13 +12,13 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
-from typing import NoReturn
+from typing import NoReturn, cast
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import UNKNOWN_LOC, FileLineColLoc, IntAttr, LocationAttr, ModuleOp, StringAttr
-from xdsl.ir import BlockArgument, Dialect, Operation, SSAValue
+from xdsl.ir import Block, BlockArgument, Dialect, Operation, Region, SSAValue
 from xdsl.parser import Parser
-from xdsl.utils.exceptions import ParseError, UnregisteredConstructException, VerifyException
+from xdsl.utils.exceptions import MultipleSpansParseError, ParseError, UnregisteredConstructException, VerifyException
 from xdsl.utils.lexer import Input, Span
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
@@ -29,6 +29,9 @@ def nearest(name: str, known: Iterable[str]) -> str:
     """`; did you mean 'x'?` for the known name closest to `name`, or nothing if none is close."""
     matches = get_close_matches(name, known, n=1, cutoff=0.6)
     return f"; did you mean '{matches[0]}'?" if matches else ""
+
+
+_UNREGISTERED = re.compile(r"'(\S+)' is not registered")
 
 
 class LocatedParser(Parser):
@@ -71,8 +74,11 @@ class LocatedParser(Parser):
 
     @property
     def current_span(self) -> Span:
-        """The token that comes next: where an error that knows no place is reported."""
-        return self._current_token.span
+        """The name of the op that is being read, else the next token: the place of an error that knows none."""
+        if not self._name_positions:
+            return self._current_token.span
+        start = self._name_positions[-1]
+        return Span(start, start + 1, self.lexer.input)
 
     def parse_operation(self) -> Operation:
         depth = len(self._name_positions)
@@ -87,6 +93,27 @@ class LocatedParser(Parser):
     def parse_optional_location(self) -> LocationAttr | None:
         self._written_location = super().parse_optional_location()
         return self._written_location
+
+    def parse_optional_region(self, arguments: Sequence[Parser.Argument] | None = None) -> Region | None:
+        try:
+            return super().parse_optional_region(arguments)
+        except MultipleSpansParseError as error:
+            if not error.refs:
+                raise
+            # A block that is missing is reported where it is used, not at the end of the region.
+            span = cast(Span, error.refs[0][0])
+            raise ParseError(span, f"block {span.text} is not defined") from error
+
+    def _parse_block(self) -> Block:
+        token = self._current_token
+        if token.kind is not MLIRTokenKind.CARET_IDENT:
+            found = "the end of the text" if token.kind is MLIRTokenKind.EOF else f"'{token.text}'"
+            self.raise_error(f"expected an operation, a block or '}}', found {found}")
+        name = token.text[1:]
+        # Only a block that was mentioned but not defined may be known already.
+        if name in self.blocks and name not in self.forward_block_references:
+            self.raise_error(f"block ^{name} is already defined", token.span)
+        return super()._parse_block()
 
     def _register_ssa_definition(self, name: str, values: Sequence[SSAValue], span: Span) -> None:
         super()._register_ssa_definition(name, values, span)
@@ -106,8 +133,8 @@ class LocatedParser(Parser):
         self._name_positions.append(start)
         try:
             found = self.ctx.get_optional_op(name, dialect_stack=self._parser_state.dialect_stack)
-        except ImportError as error:
-            self._raise_at(f"the dialect of '{name}' cannot be loaded: {error}", start, name)
+        except Exception as error:
+            self._raise_at(f"the dialect of '{name}' cannot be loaded: {type(error).__name__}: {error}", start, name)
         if found is None:
             self._raise_at(f"unknown op '{name}'{self._nearest_op(name)}", start, name)
         return found
@@ -128,6 +155,19 @@ class LocatedParser(Parser):
             return hint
         return f": no dialect '{dialect_name}'{nearest(dialect_name, known)}"
 
+    def unknown_type_or_attribute(self, name: str) -> ParseError:
+        """The error for a type or attribute `name` that has just been read and is not known."""
+        text = self.lexer.input.content
+        start = max(text.rfind(name, 0, self._current_token.span.start), 0)
+        dialect_name = name.partition(".")[0]
+        known = set(self.ctx.registered_dialect_names)
+        if dialect_name not in known:
+            hint = f": no dialect '{dialect_name}'{nearest(dialect_name, known)}"
+        else:
+            hint = nearest(name, [attribute.name for attribute in self.ctx.get_dialect(dialect_name).attributes])
+        what = {"!": "type", "#": "attribute"}.get(text[start - 1 : start], "type or attribute")
+        return ParseError(Span(start, start + len(name), self.lexer.input), f"unknown {what} '{name}'{hint}")
+
     def _location(self, position: int) -> FileLineColLoc:
         line = bisect_right(self._line_starts, position) - 1
         column = position - self._line_starts[line] + 1
@@ -137,7 +177,8 @@ class LocatedParser(Parser):
 def _op_names(ctx: Context, dialect_name: str) -> list[str]:
     try:
         dialect: Dialect | None = ctx.get_optional_dialect(dialect_name)
-    except ImportError:
+    except Exception:
+        # A broken dialect offers no names; using it is what reports the fault.
         return []
     return [] if dialect is None else [op.name for op in dialect.operations]
 
@@ -157,8 +198,10 @@ def parse_module(
         parser = LocatedParser(make_context() if context is None else context, text, filename, first_line=first_line)
         return parser.parse_module()
     except ParseError as error:
+        if parser is not None and (match := _UNREGISTERED.fullmatch(error.msg)) is not None:
+            error = parser.unknown_type_or_attribute(match.group(1))
         error.span = replace(error.span, line_offset=first_line - 1)
-        raise
+        raise error
     except Exception as error:
         span = Span(0, 1, Input(text, filename)) if parser is None else parser.current_span
         raise ParseError(replace(span, line_offset=first_line - 1), _reason(error)) from error

@@ -19,7 +19,7 @@ from aicc.transforms.diagnostics import (
     file_location,
     location_names,
 )
-from aicc.transforms.verify import one_line
+from aicc.transforms.verify import tidy
 
 
 @dataclass(frozen=True)
@@ -63,15 +63,15 @@ def from_span(text: str, span: Span[str] | Span[bytes], severity: Severity = "er
 def from_exception(error: DiagnosticException | ParseError) -> Diagnostic:
     """The diagnostic that an exception of xDSL's or ours stands for."""
     if isinstance(error, ParseError):
-        found = from_span(one_line(error.msg), error.span)
+        found = from_span(tidy(error.msg), error.span)
         if isinstance(error, MultipleSpansParseError):
-            reference = one_line(error.ref_text or "see also")
+            reference = tidy(error.ref_text or "see also")
             notes = tuple(from_span(text or reference, span, "note") for span, text in error.refs)
             found = replace(found, notes=notes)
         return found
     if isinstance(error, LocatedError):
         return from_message(Message("error", str(error), error.location, error.notes))
-    return Diagnostic("error", one_line(str(error)))
+    return Diagnostic("error", tidy(str(error)))
 
 
 def render(diagnostic: Diagnostic, source: Callable[[str], str | None] | Mapping[str, str]) -> str:

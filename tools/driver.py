@@ -29,7 +29,7 @@ from aicc.tools.reproducer import weights_folder, write_reproducer
 from aicc.tools.runner import BrokenIR, Instrument, InternalFault, PipelineRunner, op_count
 from aicc.tools.source import Chunk, InputError, Source, read_source
 from aicc.transforms.diagnostics import diagnostic_handler
-from aicc.transforms.verify import one_line, verify
+from aicc.transforms.verify import tidy, verify
 
 DIAGNOSTIC_STATUS = 1
 USAGE_STATUS = 2
@@ -251,7 +251,7 @@ class _Driver:
         notes = [Diagnostic("note", f"to see it: {_command(path)}")]
         if not self.options.traceback:
             notes.append(Diagnostic("note", "--traceback shows where in the compiler"))
-        self._report(Diagnostic("error", one_line(what), place=self.source.name, notes=tuple(notes)))
+        self._report(Diagnostic("error", tidy(what), place=self.source.name, notes=tuple(notes)))
 
     def _traceback(self, error: BaseException) -> None:
         if self.options.traceback:

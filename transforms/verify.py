@@ -7,10 +7,12 @@ definitions and uses.
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import UnregisteredOp
-from xdsl.ir import Block, BlockArgument, Operation, OpResult, Region, SSAValue
+from collections.abc import Iterable
+
+from xdsl.dialects.builtin import StringAttr, UnregisteredOp
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region, SSAValue
 from xdsl.irdl.dominance import DominanceInfo
-from xdsl.traits import NoTerminator
+from xdsl.traits import NoTerminator, SymbolTable
 from xdsl.utils.exceptions import VerifyException
 
 from aicc.transforms.diagnostics import LocatedVerifyError, note
@@ -29,15 +31,19 @@ def verify(root: Operation) -> None:
 
 
 def _verify_op(op: Operation) -> None:
+    if op.has_trait(SymbolTable):
+        _verify_symbols(op)
     try:
         op.verify(verify_nested_ops=False)
+        if op.successors and op.name.startswith("cf."):
+            _verify_branch(op)
         for region in op.regions:
             for block in region.blocks:
                 _verify_block(op, region, block)
     except Exception as error:
         if (cause := _verify_exception_in(error)) is None:
             raise
-        text = one_line(str(cause)).removeprefix(f"Operation {op.name} ")
+        text = tidy(str(cause)).removeprefix(f"operation {op.name} ").removeprefix(f"'{op.name}' ")
         raise LocatedVerifyError(f"'{_op_name(op)}' op {text}", op.location) from error
 
 
@@ -58,10 +64,47 @@ def _op_name(op: Operation) -> str:
     return op.op_name.data if isinstance(op, UnregisteredOp) else op.name
 
 
-def one_line(text: str) -> str:
-    """`text` on one line, as verifiers built from constraints spread theirs over several."""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return " ".join(lines)
+def tidy(text: str) -> str:
+    """xDSL's messages in our form: on one line, lower case, without a final full stop."""
+    line = " ".join(part.strip() for part in text.splitlines() if part.strip())
+    first = line.partition(" ")[0]
+    if first[:1].isupper() and first[1:].islower():
+        line = line[:1].lower() + line[1:]
+    return line.removesuffix(".").removesuffix("!")
+
+
+def _verify_symbols(op: Operation) -> None:
+    """Each symbol once per table. xDSL checks that too, but reports it at the table."""
+    seen: dict[str, Operation] = {}
+    for child in op.regions[0].block.ops if op.regions and op.regions[0].first_block is not None else ():
+        name = child.get_attr_or_prop("sym_name")
+        if not isinstance(name, StringAttr):
+            continue
+        if (first := seen.setdefault(name.data, child)) is not child:
+            text = f"'{_op_name(child)}' op redefines symbol @{name.data}"
+            raise LocatedVerifyError(text, child.location, (note("first defined here", first),))
+
+
+def _verify_branch(op: Operation) -> None:
+    """The operands of a `cf` branch fit the arguments of the blocks it goes to, which xDSL does not check."""
+    from xdsl.dialects.cf import BranchOp, ConditionalBranchOp
+
+    match op:
+        case BranchOp():
+            edges = ((op.successor, op.arguments),)
+        case ConditionalBranchOp():
+            edges = ((op.then_block, op.then_arguments), (op.else_block, op.else_arguments))
+        case _:
+            return
+    for block, operands in edges:
+        expected, found = block.arg_types, [operand.type for operand in operands]
+        if list(expected) != found:
+            to = f" to ^{block.name_hint}" if block.name_hint else ""
+            raise VerifyException(f"passes{to} {_types(found)}, expected {_types(expected)}")
+
+
+def _types(types: Iterable[Attribute]) -> str:
+    return f"({', '.join(str(type) for type in types)})"
 
 
 def _is_graph_region(region: Region) -> bool:
