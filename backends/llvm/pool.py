@@ -1,5 +1,6 @@
 """Emits the objects of many parts on several cores: this process and a few workers draw from one queue."""
 
+import contextlib
 import subprocess
 import sys
 import threading
@@ -35,10 +36,8 @@ class _Worker:
     def close(self) -> None:
         """Lets the process end."""
         assert self._process.stdin is not None and self._process.stdout is not None
-        try:
+        with contextlib.suppress(OSError):
             self._process.stdin.close()
-        except OSError:
-            pass
         self._process.stdout.close()
         self._process.wait()
 
