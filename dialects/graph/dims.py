@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 from typing_extensions import TypeIs
-from xdsl.dialects.builtin import NoneAttr, TensorType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, NoneAttr, TensorType
 from xdsl.ir import Attribute, Data
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
@@ -158,17 +158,17 @@ def dims_of(type: Attribute) -> tuple[Dim, ...]:
     shape = [size.data for size in tensor.shape.data]
     encoding = tensor.encoding
     if isinstance(encoding, NoneAttr):
-        if -1 in shape:
+        if DYNAMIC_INDEX in shape:
             raise VerifyException(f"type {type} has '?' dimensions, expected a #graph.dims encoding that names them")
         return tuple(shape)
     if not isinstance(encoding, DimsAttr):
         raise VerifyException(f"type {type} has encoding {encoding}, expected #graph.dims<..>")
-    if shape.count(-1) != len(encoding.data):
+    if shape.count(DYNAMIC_INDEX) != len(encoding.data):
         raise VerifyException(
-            f"type {type} has {shape.count(-1)} '?' dimensions, but its encoding names {len(encoding.data)}"
+            f"type {type} has {shape.count(DYNAMIC_INDEX)} '?' dimensions, but its encoding names {len(encoding.data)}"
         )
     names = iter(encoding.data)
-    return tuple(next(names) if size == -1 else size for size in shape)
+    return tuple(next(names) if size == DYNAMIC_INDEX else size for size in shape)
 
 
 def check_tensor_type(type: Attribute) -> None:
@@ -192,7 +192,7 @@ def _tensor_type(dims: tuple[Dim, ...], element_type: Attribute) -> TensorType[A
         if isinstance(dim, int) and dim < 0:
             raise VerifyException(f"shape {shape_text(dims)} has a negative size")
     symbolic = tuple(dim for dim in dims if isinstance(dim, SymExpr))
-    shape = [-1 if isinstance(dim, SymExpr) else dim for dim in dims]
+    shape = [DYNAMIC_INDEX if isinstance(dim, SymExpr) else dim for dim in dims]
     return TensorType(element_type, shape, DimsAttr(symbolic) if symbolic else NoneAttr())
 
 
