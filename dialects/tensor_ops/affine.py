@@ -182,7 +182,7 @@ class Simplifier:
         return LinearForm(quotient, form.constant // divisor), LinearForm(rest, form.constant % divisor)
 
     def _scaled_part(self, form: LinearForm, divisor: int) -> tuple[int, LinearForm, LinearForm] | None:
-        """`(g, x, y)` with `form = g*x + y`, `0 <= y < g`, and `g > 1` a divisor of `divisor`; `None` if there are none."""
+        """`(g, x, y)` with `form = g*x + y`, `0 <= y < g`, and `g > 1` a divisor of `divisor`, if any."""
         for factor in sorted({gcd(divisor, value) for value in form.terms.values()}, reverse=True):
             if factor == 1:
                 break

@@ -1,0 +1,34 @@
+"""What ops outside of `tensor_ops` implement to take part in it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from xdsl.builder import Builder
+from xdsl.ir import Operation, SSAValue
+
+if TYPE_CHECKING:
+    from aicc.dialects.tensor_ops.structured import StructuredOp
+
+
+class StructuredInterface(Operation, ABC):
+    """An op that can be seen as a `tensor_ops.structured`: passes on structured ops then know it too."""
+
+    @abstractmethod
+    def as_structured(self) -> StructuredOp:
+        """A new structured op with the same operands and results, not inserted anywhere."""
+
+
+class LowersToTensorOps(Operation, ABC):
+    """An op of the graph level that says itself what it is in `tensor_ops`."""
+
+    @abstractmethod
+    def lower_to_tensor_ops(self, b: Builder) -> Sequence[SSAValue]:
+        """
+        Inserts the ops that replace this one with `b`, and returns the values for its results, in order.
+
+        Raises:
+            VerifyException: if this form of the op has no lowering; the message says why.
+        """
