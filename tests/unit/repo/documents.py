@@ -34,6 +34,8 @@ class Block:
     file: str | None
     language: str
     text: str
+    start: int
+    """Where the text begins in the document, in characters."""
     line: int
     follows: bool
 
@@ -50,7 +52,7 @@ def blocks_of(source: str) -> list[Block]:
     for match in BLOCK.finditer(source):
         follows = end >= 0 and not source[end : match.start()].strip()
         line = source.count("\n", 0, match.start("text"))
-        found.append(Block(match["file"], match["language"], match["text"], line, follows))
+        found.append(Block(match["file"], match["language"], match["text"], match.start("text"), line, follows))
         end = match.end()
     return found
 
@@ -99,7 +101,7 @@ def verify(block: Block, folder: Path) -> None:
     Raises:
         AssertionError: with the diagnostics, if that fails.
     """
-    command = [sys.executable, "-m", "aicc.tools.aicc_opt", "-", "-o", os.devnull]
+    command = [str(Path(sys.executable).parent / "aicc-opt"), "-", "-o", os.devnull]
     done = subprocess.run(command, input=block.text, cwd=folder, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 
@@ -108,7 +110,7 @@ def differences(document: Path, *, update: bool = False) -> list[str]:
     """Everything in `document` that is not as it says, by line; `update` writes real outputs over wrong ones."""
     source = document.read_text()
     wrong: list[str] = []
-    replaced: list[tuple[str, str]] = []
+    replaced: list[tuple[Block, str]] = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         shutil.copytree(ROOT / "examples", folder / "examples", ignore=shutil.ignore_patterns("*.egg-info", "build"))
@@ -118,7 +120,7 @@ def differences(document: Path, *, update: bool = False) -> list[str]:
             if expected_from is not None and block.file is None:
                 if not matches(block.text, expected_from):
                     wrong.append(f"{document.name}:{block.line}: expected\n{block.text}\nfound\n{expected_from}")
-                    replaced.append((block.text, expected_from.strip("\n") + "\n"))
+                    replaced.append((block, expected_from.strip("\n") + "\n"))
                 continue
             if block.file is not None:
                 (folder / block.file).write_text(block.text)
@@ -130,8 +132,8 @@ def differences(document: Path, *, update: bool = False) -> list[str]:
             except AssertionError as error:
                 wrong.append(f"{document.name}:{block.line}: {error}")
     if update:
-        for old, new in replaced:
-            source = source.replace(f"\n{old}```", f"\n{new}```", 1)
+        for block, text in reversed(replaced):
+            source = source[: block.start] + text + source[block.start + len(block.text) :]
         document.write_text(source)
     return wrong
 
