@@ -1,0 +1,134 @@
+"""
+The machines that code is made for: what LLVM is told, and what schedules need to know.
+
+`host` is the machine at hand, with its exact processor and caches. The others are fixed descriptions, so that code for
+them does not depend on where it is compiled.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cache
+from pathlib import Path
+
+import llvmlite.binding as llvm
+from xdsl.utils.exceptions import DiagnosticException
+
+from aicc.transforms.target_facts import TargetFacts
+
+
+class TargetError(DiagnosticException):
+    """There is no target of this name."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """One machine. Cache sizes in bytes, per core but for the last level."""
+
+    name: str
+    triple: str
+    cpu: str
+    features: str
+    """LLVM's feature string, such as `+avx2,-avx512f`; empty for what the processor's name implies."""
+    vector_bits: int
+    num_vector_registers: int
+    l1_bytes: int = 32 << 10
+    l2_bytes: int = 512 << 10
+    l3_bytes: int = 8 << 20
+    cores: int = 2
+    has_fma: bool = True
+    has_dot_product: bool = False
+    """Multiplies 8-bit integers and adds them up in groups of four."""
+    has_masked: bool = False
+    """Masked loads and stores cost about as much as plain ones."""
+
+    def facts(self) -> TargetFacts:
+        """What schedules are chosen by."""
+        return TargetFacts(
+            name=self.name,
+            vector_bits=self.vector_bits,
+            vector_registers=self.num_vector_registers,
+            l1_bytes=self.l1_bytes,
+            l2_bytes=self.l2_bytes,
+            l3_bytes=self.l3_bytes,
+            cores=self.cores,
+            has_fma=self.has_fma,
+            masked=self.has_masked,
+        )
+
+
+_X86 = "x86_64-unknown-linux-gnu"
+_ARM = "aarch64-unknown-linux-gnu"
+
+_NAMED = {
+    target.name: target
+    for target in (
+        Target("x86-64-v2", _X86, "x86-64-v2", "", 128, 16, has_fma=False),
+        Target("x86-64-v3", _X86, "x86-64-v3", "", 256, 16),
+        Target("x86-64-v4", _X86, "x86-64-v4", "", 512, 32, l2_bytes=1 << 20, has_masked=True),
+        Target("aarch64", _ARM, "generic", "+neon", 128, 32, l1_bytes=64 << 10, l2_bytes=1 << 20),
+        Target("neoverse-n1", _ARM, "neoverse-n1", "", 128, 32, 64 << 10, 1 << 20, has_dot_product=True),
+    )
+}
+
+
+def target_names() -> tuple[str, ...]:
+    """The names that `target_by_name` knows."""
+    return ("host", *_NAMED)
+
+
+def target_by_name(name: str) -> Target:
+    """
+    The target `name`.
+
+    Raises:
+        TargetError: if there is none; says which there are.
+    """
+    if name == "host":
+        return host_target()
+    if name in _NAMED:
+        return _NAMED[name]
+    near = get_close_matches(name, target_names(), n=1)
+    hint = f"did you mean '{near[0]}'?" if near else f"expected one of {', '.join(target_names())}"
+    raise TargetError(f"unknown target '{name}'; {hint}")
+
+
+@cache
+def host_target() -> Target:
+    """The machine that this process runs on."""
+    have = {name for name, present in llvm.get_host_cpu_features().items() if present}
+    triple = llvm.get_process_triple()
+    l1, l2, l3 = _cache_sizes()
+    arm = triple.startswith("aarch64")
+    wide = "avx512f" in have
+    return Target(
+        name="host",
+        triple=triple,
+        cpu=llvm.get_host_cpu_name(),
+        features=llvm.get_host_cpu_features().flatten(),
+        vector_bits=512 if wide else 256 if "avx2" in have else 128,
+        num_vector_registers=32 if wide or arm else 16,
+        l1_bytes=l1,
+        l2_bytes=l2,
+        l3_bytes=l3,
+        cores=len(os.sched_getaffinity(0)),
+        has_fma=arm or "fma" in have,
+        has_dot_product=bool(have & {"avx512vnni", "avxvnni", "dotprod"}),
+        has_masked=wide,
+    )
+
+
+def _cache_sizes() -> tuple[int, int, int]:
+    """Bytes of the first-level data cache, the second level and the last level; typical ones where unknown."""
+    sizes = {1: 32 << 10, 2: 512 << 10, 3: 8 << 20}
+    for entry in sorted(Path("/sys/devices/system/cpu/cpu0/cache").glob("index*")):
+        try:
+            level, kind = int((entry / "level").read_text()), (entry / "type").read_text().strip()
+            text = (entry / "size").read_text().strip()
+        except (OSError, ValueError):
+            continue
+        if kind != "Instruction" and level in sizes and text.endswith("K"):
+            sizes[level] = int(text[:-1]) << 10
+    return sizes[1], sizes[2], sizes[3]
