@@ -5,11 +5,9 @@ import sys
 
 import lit.formats
 
-config.name = "aicc-example-poly"  # noqa: F821
-config.test_format = lit.formats.ShTest(execute_external=False)  # noqa: F821
-config.suffixes = [".mlir"]  # noqa: F821
-config.test_source_root = os.path.dirname(__file__)  # noqa: F821
-config.test_exec_root = os.path.join(config.test_source_root, "Output")  # noqa: F821
-config.environment["PATH"] = os.pathsep.join(  # noqa: F821
-    (os.path.dirname(sys.executable), config.environment["PATH"])  # noqa: F821
-)
+config.name = "aicc-example-poly"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".mlir"]
+config.test_source_root = os.path.dirname(__file__)
+config.test_exec_root = os.path.join(config.test_source_root, "Output")
+config.environment["PATH"] = os.pathsep.join((os.path.dirname(sys.executable), config.environment["PATH"]))
