@@ -18,7 +18,7 @@ from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 from xdsl.utils.exceptions import PassFailedException
 
-from aicc.dialects.graph.elementwise import MulOp
+from aicc.dialects.graph.arithmetic import MulOp
 from aicc.transforms.locations import located_walker
 from aicc_poly.ops import HornerOp
 

@@ -15,6 +15,7 @@ from xdsl.traits import HasCanonicalizationPatternsTrait, Pure
 from xdsl.utils.exceptions import VerifyException
 
 from aicc.dialects.graph.dims import Dim, dim_prod, dims_of
+from aicc.dialects.graph.elementwise import widened
 from aicc.dialects.graph.interfaces import (
     Arrays,
     ElementKind,
@@ -86,12 +87,13 @@ class HornerOp(GraphOp, LowersToTensorOps):
 
     def evaluate(self, operands: Arrays, symbols: Mapping[str, int]) -> Arrays:
         (x,) = operands
-        wide = x.astype(np.promote_types(x.dtype, np.float32), copy=False)
+        wide = widened(x)
         *rest, first = self.coefficient_values()
         value = np.full_like(wide, first)
-        for coefficient in reversed(rest):
-            value = value * wide + wide.dtype.type(coefficient)
-        return [value.astype(x.dtype, copy=False)]
+        with np.errstate(all="ignore"):
+            for coefficient in reversed(rest):
+                value = value * wide + wide.dtype.type(coefficient)
+            return [value.astype(x.dtype, copy=False)]
 
     def flops(self) -> Dim:
         degree = len(self.coefficient_values()) - 1
