@@ -19,6 +19,7 @@ from aicc.dialects.graph.elementwise import widened
 from aicc.dialects.graph.interfaces import (
     Arrays,
     ElementKind,
+    ExecutableOp,
     FusionKind,
     GraphOp,
     check_element_type,
@@ -42,7 +43,7 @@ class HornerCanonicalization(HasCanonicalizationPatternsTrait):
 
 
 @irdl_op_definition
-class HornerOp(GraphOp, LowersToTensorOps):
+class HornerOp(GraphOp, ExecutableOp, LowersToTensorOps):
     """
     A polynomial of every element: `result[i] = (...(cd * x[i] + c(d-1)) * x[i] + ...) * x[i] + c0` with `x = input`.
 
