@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, IntegerType
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 
-from aicc.dialects.graph.dtypes import bit_width, is_float
+from aicc.dialects.graph.dtypes import as_integer, bit_width, is_float
 
 Predicate = Literal["eq", "ne", "lt", "le", "gt", "ge"]
 
@@ -143,6 +143,11 @@ class ScalarBuilder:
             return self.select(inside, shifted, self.const_like(0, a))
         return self.insert(arith.ShRSIOp(a, self.select(inside, b, self.const_like(width - 1, b))))
 
+    def shift_right_by(self, a: SSAValue, amount: int, *, unsigned: bool) -> SSAValue:
+        """`a >> amount` for a constant amount less than the width."""
+        count = self.const_like(amount, a)
+        return self.insert((arith.ShRUIOp if unsigned else arith.ShRSIOp)(a, count))
+
     # Choice.
 
     def cmp(self, predicate: Predicate, a: SSAValue, b: SSAValue, *, unsigned: bool = False) -> SSAValue:
@@ -222,3 +227,27 @@ class ScalarBuilder:
             wide = self.insert(arith.IndexCastOp(a, i64))
             return self.insert(arith.SIToFPOp(wide, type))
         return self.insert(arith.IndexCastOp(a, type))
+
+    def index_to_i64(self, a: SSAValue) -> SSAValue:
+        """An `index` as i64; any other value as it is."""
+        return self.insert(arith.IndexCastOp(a, i64)) if isinstance(a.type, IndexType) else a
+
+    def float_to_integer(self, a: SSAValue, type: Attribute, *, unsigned: bool) -> SSAValue:
+        """A float, which must be in the range of the type, towards zero."""
+        integer = as_integer(type)
+        if integer is None:
+            return self.insert(arith.IndexCastOp(self.float_to_integer(a, i64, unsigned=unsigned), type))
+        return self.insert((arith.FPToUIOp if unsigned else arith.FPToSIOp)(a, integer))
+
+    def resize_integer(self, a: SSAValue, type: Attribute, *, unsigned: bool) -> SSAValue:
+        """An integer in another width: cut off, or filled with zeros (`unsigned`) or with its sign."""
+        a = self.index_to_i64(a)
+        integer = as_integer(type)
+        if integer is None:
+            return self.insert(arith.IndexCastOp(self.resize_integer(a, i64, unsigned=unsigned), type))
+        width, target = bit_width(a.type), bit_width(type)
+        if target < width:
+            return self.insert(arith.TruncIOp(a, integer))
+        if target > width:
+            return self.insert((arith.ExtUIOp if unsigned else arith.ExtSIOp)(a, integer))
+        return a
