@@ -16,8 +16,8 @@ from typing import NoReturn, cast
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import UNKNOWN_LOC, FileLineColLoc, IntAttr, LocationAttr, ModuleOp, StringAttr
-from xdsl.ir import Block, BlockArgument, Dialect, Operation, Region, SSAValue
-from xdsl.parser import Parser
+from xdsl.ir import AttributeInvT, Block, BlockArgument, Dialect, Operation, Region, SSAValue
+from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.utils.exceptions import MultipleSpansParseError, ParseError, UnregisteredConstructException, VerifyException
 from xdsl.utils.lexer import Input, Span
 from xdsl.utils.mlir_lexer import MLIRTokenKind
@@ -27,7 +27,8 @@ from aicc.lowering.context import make_context
 
 def nearest(name: str, known: Iterable[str]) -> str:
     """`; did you mean 'x'?` for the known name closest to `name`, or nothing if none is close."""
-    matches = get_close_matches(name, known, n=1, cutoff=0.6)
+    # Of names as short as `O2`, half the letters are close enough.
+    matches = get_close_matches(name, known, n=1, cutoff=0.6 if len(name) > 3 else 0.5)
     return f"; did you mean '{matches[0]}'?" if matches else ""
 
 
@@ -44,6 +45,8 @@ class LocatedParser(Parser):
         self._first_line = first_line
         self._line_starts = [0, *(match.end() for match in re.finditer("\n", text))]
         self._name_positions: list[int] = []
+        self._first_uses: dict[str, Span] = {}
+        """Where a value that was not defined by then is first used."""
         self._written_location: LocationAttr | None = None
 
     def parse_module(self, allow_implicit_module: bool = True) -> ModuleOp:
@@ -67,10 +70,12 @@ class LocatedParser(Parser):
         return module
 
     def _raise_undefined(self, name: str) -> NoReturn:
-        text = self.lexer.input.content
-        match = re.search(rf"%{re.escape(name)}(?![\w$.-])", text)
-        start = match.start() if match is not None else 0
-        self.raise_error(f"value %{name} is used but not defined", start, start + len(name) + 1)
+        self.raise_error(f"value %{name} is used but not defined", self._first_uses.get(name))
+
+    def resolve_operand(self, operand: UnresolvedOperand, type: AttributeInvT) -> SSAValue[AttributeInvT]:
+        if (name := operand.operand_name) not in self.ssa_values:
+            self._first_uses.setdefault(name, operand.span)
+        return super().resolve_operand(operand, type)
 
     @property
     def current_span(self) -> Span:

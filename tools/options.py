@@ -252,6 +252,8 @@ def _normalised(arguments: Sequence[str], known: set[str]) -> list[str]:
             found.append(argument[:2] if takes_next else f"{_LONG[argument[:2]]}{argument[2:]}")
         elif argument in ("-O0", "-O2", "-h"):
             found.append(argument)
+        elif argument.startswith("-O"):
+            raise UsageError(f"unknown level '{argument}'; the levels are -O0 and -O2")
         else:
             name, equals, value = ("-" + argument if argument[1] != "-" else argument).partition("=")
             if name not in known:
