@@ -2,4 +2,10 @@
 
 from aicc.transforms.registry import PassEntry
 
-PASSES: dict[str, PassEntry] = {}
+PASSES: dict[str, PassEntry] = {
+    "convert-tensor-ops-to-loops": PassEntry(
+        "aicc.lowering.tensor_ops_to_loops",
+        "ConvertTensorOpsToLoopsPass",
+        "lowers kernels to plain loop nests and main to calls over memrefs",
+    ),
+}

@@ -11,6 +11,7 @@ from xdsl.ir import Dialect
 
 from aicc.dialects.loops.access import ApplyOp, LoadOp, StoreOp
 from aicc.dialects.loops.attrs import MemRefDimsAttr
+from aicc.dialects.loops.call import CallOp
 from aicc.dialects.loops.control import ForOp, YieldOp
 from aicc.dialects.loops.memory import AllocOp, ConstantOp, CopyOp, PreparedOp, SizeOp, ViewOp
 from aicc.dialects.loops.vectors import BroadcastOp, ReduceOp, TransposeOp
@@ -21,6 +22,7 @@ Loops = Dialect(
         AllocOp,
         ApplyOp,
         BroadcastOp,
+        CallOp,
         ConstantOp,
         CopyOp,
         ForOp,

@@ -27,6 +27,7 @@ from aicc.dialects.graph.dtypes import numpy_dtype
 from aicc.dialects.loops.access import ApplyOp, LoadOp, StoreOp, lanes_of, scalar_of
 from aicc.dialects.loops.affine_text import canonical_access
 from aicc.dialects.loops.attrs import AnyMemRef, memref_dims, memref_of
+from aicc.dialects.loops.call import CallOp
 from aicc.dialects.loops.control import ForOp, YieldOp
 from aicc.dialects.loops.functions import symbol_names
 from aicc.dialects.loops.memory import AllocOp, ConstantOp, CopyOp, PreparedOp, SizeOp, ViewOp
@@ -139,7 +140,7 @@ class Interpreter:
             case CopyOp():
                 source, target = op.source, op.target
                 return lambda frame: np.copyto(frame.values[target], frame.values[source])
-            case func.CallOp():
+            case func.CallOp() | CallOp():
                 return self._call_step(op)
             case scf.IfOp():
                 return self._if(op)
@@ -177,7 +178,7 @@ class Interpreter:
 
         return run
 
-    def _call_step(self, op: func.CallOp) -> Step:
+    def _call_step(self, op: func.CallOp | CallOp) -> Step:
         callee = self.functions.get(op.callee.string_value())
         if callee is None:
             raise InterpretationError(f"no function {op.callee}")

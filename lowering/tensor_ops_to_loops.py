@@ -1,0 +1,161 @@
+"""
+`convert-tensor-ops-to-loops`: kernels become plain loop nests, `@main` calls them over memrefs.
+
+Assumes: kernels are outlined (`func.func` with `aicc.kernel`) and no op of the `graph` level is left.
+Guarantees: no op of `tensor_ops` and no tensor is left.
+
+The calling convention of this level: a function has no results. Its arguments are the values of its symbols (index, in
+the order of `aicc.symbols`), then its inputs, then the buffers for its results; `aicc.num_outputs` counts those. A
+callee reads its inputs and writes every element of its outputs, which overlap neither each other nor the inputs.
+Tensors become row-major memrefs of the signless element type. A result that is also an input, a constant or another
+result is copied. `@main` gets the attribute `aicc.signature`.
+
+Before: func.func private @k(%x: tensor<?xf32, #graph.dims<s0>>) -> tensor<?xf32, #graph.dims<s0>>
+After:  func.func private @k(%s0: index, %x: memref<?xf32, #loops.dims<s0>>, %out: memref<?xf32, #loops.dims<s0>>)
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import func, scf
+from xdsl.dialects.builtin import FunctionType, IndexType, IntegerAttr, ModuleOp, i64
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.utils.exceptions import VerifyException
+
+from aicc.dialects.graph.dims import SymExpr, dims_of, is_tensor
+from aicc.dialects.loops.functions import KERNEL, NUM_OUTPUTS, SYMBOLS, symbol_names, symbols_attr
+from aicc.dialects.tensor_ops.body_ops import ExtractOp, SizeOp
+from aicc.dialects.tensor_ops.ops import CallOp, ConstantOp, ViewOp
+from aicc.lowering.signature import MAIN, SIGNATURE, signature_attr
+from aicc.lowering.tensor_ops_to_loops_blocks import BlockConverter, buffer_type
+from aicc.lowering.tensor_ops_to_loops_nests import Emitter
+from aicc.lowering.tensor_ops_to_loops_ops import LOWERED
+from aicc.transforms.diagnostics import LocatedPassError, fail, note
+
+_KNOWN = (*LOWERED, CallOp, ConstantOp, ViewOp, ExtractOp, SizeOp, scf.IfOp, scf.WhileOp)
+_TERMINATORS = (func.ReturnOp, scf.YieldOp, scf.ConditionOp)
+
+
+def symbols_of_function(function: func.FuncOp) -> tuple[str, ...]:
+    """The symbols in `aicc.symbols`, else those in the types of the arguments in order of appearance."""
+    if SYMBOLS in function.attributes:
+        return symbol_names(function)
+    found: dict[str, None] = {}
+    for type in function.function_type.inputs.data:
+        for dim in dims_of(type) if is_tensor(type) else ():
+            if isinstance(dim, SymExpr):
+                found.update(dict.fromkeys(dim.symbols()))
+    return tuple(found)
+
+
+def convert_function(function: func.FuncOp) -> func.FuncOp:
+    """
+    The loops-level function for one at the tensor_ops level, which is left as it is.
+
+    Raises:
+        LocatedPassError: for an argument or result that is no tensor.
+    """
+    symbols = symbols_of_function(function)
+    types = function.function_type
+    for type in (*types.inputs.data, *types.outputs.data):
+        if not is_tensor(type):
+            fail(function, f"@{function.sym_name.data} has an argument or result of type {type}, expected tensors")
+    inputs, outputs = [buffer_type(type) for type in types.inputs.data], [buffer_type(t) for t in types.outputs.data]
+    arguments: list[Attribute] = [*([IndexType()] * len(symbols)), *inputs, *outputs]
+    entry = Block(arg_types=arguments)
+    _name_arguments(function, symbols, entry.args)
+    emitter = Emitter(entry, dict(zip(symbols, entry.args, strict=False)))
+    source = function.body.block
+    memrefs = dict[SSAValue, SSAValue](zip(source.args, entry.args[len(symbols) :], strict=False))
+    BlockConverter(emitter, memrefs).convert_function_body(source, entry.args[len(symbols) + len(inputs) :])
+    result = func.FuncOp(
+        function.sym_name.data, FunctionType.from_lists(arguments, []), Region(entry), function.sym_visibility
+    )
+    result.attributes = _attributes(function, symbols, len(outputs))
+    result.location = function.location
+    return result
+
+
+def _name_arguments(function: func.FuncOp, symbols: Sequence[str], arguments: Sequence[BlockArgument]) -> None:
+    inputs = function.body.block.args
+    count = len(arguments) - len(symbols) - len(inputs)
+    outputs = ["out"] if count == 1 else [f"out{position}" for position in range(count)]
+    hints = [*symbols, *(argument.name_hint for argument in inputs), *outputs]
+    for argument, hint in zip(arguments, hints, strict=True):
+        argument.name_hint = hint if hint is None or SSAValue.is_valid_name(hint) else None
+
+
+def _attributes(function: func.FuncOp, symbols: Sequence[str], outputs: int) -> dict[str, Attribute]:
+    attributes = dict(function.attributes)
+    attributes[SYMBOLS] = symbols_attr(symbols)
+    attributes[NUM_OUTPUTS] = IntegerAttr(outputs, i64)
+    if function.sym_name.data == MAIN and KERNEL not in attributes:
+        attributes[SIGNATURE] = signature_attr(function, symbols)
+    return attributes
+
+
+def check_lowerable(module: ModuleOp) -> None:
+    """
+    Raises:
+        LocatedPassError: that lists all ops which this step does not lower.
+    """
+    found: Counter[str] = Counter()
+    first: Operation | None = None
+    for function in module.body.block.ops:
+        if not isinstance(function, func.FuncOp) or not function.body.blocks:
+            continue
+        for op in _outside_bodies(function):
+            if isinstance(op, (*_KNOWN, *_TERMINATORS)) or not _touches_tensors(op):
+                continue
+            found[op.name] += 1
+            first = op if first is None else first
+    if first is not None:
+        names = ", ".join(f"{name} (x{count})" for name, count in sorted(found.items()))
+        raise LocatedPassError(f"not lowered: {names}", first.location, (note("the first of them", first),))
+
+
+def _outside_bodies(function: func.FuncOp) -> list[Operation]:
+    """The ops of a function but those in the scalar bodies of others."""
+    ops: list[Operation] = []
+    pending = [function.body]
+    while pending:
+        for block in pending.pop().blocks:
+            for op in block.ops:
+                ops.append(op)
+                if isinstance(op, scf.IfOp | scf.WhileOp):
+                    pending += op.regions
+    return ops
+
+
+def _touches_tensors(op: Operation) -> bool:
+    dialect = op.name.partition(".")[0]
+    return dialect in ("graph", "tensor_ops") or any(is_tensor(value.type) for value in (*op.operands, *op.results))
+
+
+@dataclass(frozen=True)
+class ConvertTensorOpsToLoopsPass(ModulePass):
+    """Lowers kernels to plain loop nests and `@main` to calls over memrefs."""
+
+    name = "convert-tensor-ops-to-loops"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        check_lowerable(op)
+        for function in list(op.body.block.ops):
+            if isinstance(function, func.FuncOp) and function.body.blocks:
+                self._replace(function)
+
+    def _replace(self, function: func.FuncOp) -> None:
+        block = function.parent
+        assert block is not None
+        try:
+            converted = convert_function(function)
+        except VerifyException as error:
+            fail(function, f"@{function.sym_name.data} cannot be lowered: {error}")
+        block.insert_op_before(converted, function)
+        function.detach()
+        function.erase(safe_erase=False)

@@ -1,0 +1,274 @@
+"""
+The ops of one function at the tensor_ops level over memrefs: who writes into which buffer.
+
+Going through a block, each tensor gets a buffer. A tensor that the block ends with (a result of the function, a value
+of `scf.yield`) is written into the buffer that waits for it, if an op of the block makes it and nothing else claims it,
+also through views; otherwise it is copied there at the end.
+
+`scf.if`: the results have buffers outside, which both branches fill. `scf.while`: each carried tensor has a buffer,
+which the values for the next iteration are copied into at the end of each one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects import func, scf
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+
+from aicc.dialects.graph.dims import dims_of, is_tensor, tensor_of
+from aicc.dialects.graph.dtypes import signless
+from aicc.dialects.loops.access import LoadOp
+from aicc.dialects.loops.attrs import AnyMemRef, memref_dims, memref_of, memref_type
+from aicc.dialects.loops.call import CallOp
+from aicc.dialects.loops.memory import AllocOp, ConstantOp, CopyOp, ViewOp
+from aicc.dialects.tensor_ops import ops as tensor_ops
+from aicc.dialects.tensor_ops.body_ops import ExtractOp, SizeOp
+from aicc.lowering.tensor_ops_to_loops_nests import BodyEmitter, Emitter
+from aicc.lowering.tensor_ops_to_loops_ops import LOWERED, lower_op
+
+_PRODUCERS = (*LOWERED, tensor_ops.CallOp, scf.IfOp, scf.WhileOp)
+"""Ops that write their results into buffers they are given."""
+
+
+def buffer_type(type: Attribute) -> AnyMemRef:
+    """The memref that holds a tensor of this type."""
+    return memref_type(dims_of(type), signless(tensor_of(type).element_type))
+
+
+def root_of(memref: SSAValue) -> SSAValue:
+    """The buffer that a chain of views looks at."""
+    while isinstance(view := memref.owner, ViewOp):
+        memref = view.source
+    return memref
+
+
+class BlockConverter:
+    """Converts blocks of one function; `buffers` maps tensors to the memrefs that hold them."""
+
+    def __init__(self, emitter: Emitter, buffers: dict[SSAValue, SSAValue]):
+        self.emitter = emitter
+        self.buffers = buffers
+        self.values: dict[SSAValue, SSAValue] = {}
+        """Values that are no tensors, and what they became."""
+
+        self.targets: dict[SSAValue, SSAValue] = {}
+        """Tensors still to be made, and the buffers that wait for them."""
+
+    def buffer(self, tensor: SSAValue) -> SSAValue:
+        """The memref that holds a tensor."""
+        return self.buffers[tensor]
+
+    def convert_function_body(self, block: Block, outputs: Sequence[SSAValue]) -> None:
+        """Fills `outputs` with what the block returns, and ends the function."""
+        self._convert_block(block, dict(enumerate(outputs)))
+        self.emitter.add(func.ReturnOp())
+
+    # Blocks
+
+    def _convert_block(self, block: Block, outputs: dict[int, SSAValue]) -> Operation:
+        """
+        Converts the ops of a block but its terminator, which is returned.
+
+        `outputs` holds the buffers that wait for some of the terminator's operands, by position.
+        """
+        last = block.last_op
+        assert last is not None
+        placed = {
+            position for position, target in outputs.items() if self._claim(last.operands[position], target, block)
+        }
+        for op in block.ops:
+            if op is not last:
+                with self.emitter.located(op):
+                    self._convert(op)
+        with self.emitter.located(last):
+            for position, target in outputs.items():
+                if position not in placed:
+                    self._copy(self.buffer(last.operands[position]), target)
+        return last
+
+    def _claim(self, tensor: SSAValue, target: SSAValue, block: Block) -> bool:
+        """Has `tensor` written into `target` when it is made, if an op of `block` makes it."""
+        made = tensor
+        while isinstance(view := made.owner, tensor_ops.ViewOp) and view.parent is block:
+            made = view.input
+        owner = made.owner
+        if made in self.targets or not isinstance(owner, _PRODUCERS) or owner.parent is not block:
+            return False
+        self.targets[made] = target if made is tensor else self._view(target, buffer_type(made.type))
+        return True
+
+    def _copy(self, source: SSAValue, target: SSAValue) -> None:
+        if source is not target:
+            self.emitter.add(CopyOp(source, target))
+
+    def _view(self, memref: SSAValue, type: AnyMemRef) -> SSAValue:
+        return memref if memref.type == type else self.emitter.value(ViewOp(memref, type))
+
+    def _alloc(self, type: AnyMemRef, hint: str | None = None) -> SSAValue:
+        return self.emitter.value(AllocOp(type), hint)
+
+    def _target(self, tensor: SSAValue) -> SSAValue:
+        """The buffer that `tensor` is written into: the one that waits for it, else a fresh one."""
+        target = self.targets.get(tensor)
+        if target is None:
+            target = self._alloc(buffer_type(tensor.type), tensor.name_hint)
+        self.buffers[tensor] = target
+        return target
+
+    # Ops
+
+    def _convert(self, op: Operation) -> None:
+        match op:
+            case tensor_ops.ViewOp():
+                self.buffers[op.result] = self._view(self.buffer(op.input), buffer_type(op.result.type))
+            case tensor_ops.ConstantOp():
+                constant = ConstantOp(op.value, buffer_type(op.result.type))
+                self.buffers[op.result] = self.emitter.value(constant, op.result.name_hint)
+            case tensor_ops.CallOp():
+                self._convert_call(op)
+            case ExtractOp():
+                self.values[op.result] = self._extract(op)
+            case SizeOp():
+                self.values[op.result] = self.emitter.size(op.size)
+            case scf.IfOp():
+                self._convert_if(op)
+            case scf.WhileOp():
+                self._convert_while(op)
+            case _ if isinstance(op, LOWERED):
+                targets = [self._target(result) for result in op.results]
+                lower_op(op, self.emitter, self.buffer, targets)
+            case _:
+                copy = op.clone(self.values)
+                self.emitter.add(copy)
+                self.values.update(zip(op.results, copy.results, strict=True))
+
+    def _convert_call(self, op: tensor_ops.CallOp) -> None:
+        targets = [self._target(result) for result in op.res]
+        sizes = [self.emitter.size(dim) for dim in op.symbols.data]
+        inputs = [self.buffer(argument) for argument in op.arguments]
+        call = CallOp(op.callee, [*sizes, *inputs, *targets])
+        call.attributes = dict(op.attributes)
+        self.emitter.add(call)
+
+    def _extract(self, op: ExtractOp) -> SSAValue:
+        memref = self.buffer(op.tensor)
+        indices = [self.values[index] for index in op.indices]
+        clamped = BodyEmitter(self.emitter, (), self.buffer).clamp(indices, memref_dims(memref_of(memref)))
+        return self.emitter.value(LoadOp.at(memref, clamped), op.result.name_hint)
+
+    # Control flow
+
+    def _convert_if(self, op: scf.IfOp) -> None:
+        tensors = {k: self._target(result) for k, result in enumerate(op.results) if _is_tensor(result)}
+        regions: list[Region] = []
+        for region in op.regions:
+            block = Block()
+            if region.blocks:
+                with self.emitter.into(block):
+                    last = self._convert_block(region.block, tensors)
+                    self._end(scf.YieldOp, last, last.operands)
+            regions.append(Region(block) if region.blocks else Region())
+        results = [result for result in op.results if not _is_tensor(result)]
+        new = scf.IfOp(self.values[op.cond], [result.type for result in results], regions[0], regions[1])
+        self.emitter.add(new)
+        self.values.update(zip(results, new.results, strict=True))
+
+    def _end(self, terminator: type[scf.YieldOp], last: Operation, operands: Sequence[SSAValue]) -> None:
+        """Ends a block with the operands that are no tensors."""
+        with self.emitter.located(last):
+            self.emitter.add(terminator(*[self.values[value] for value in operands if not _is_tensor(value)]))
+
+    def _convert_while(self, op: scf.WhileOp) -> None:
+        before, after = op.before_region.block, op.after_region.block
+        condition = before.last_op
+        assert isinstance(condition, scf.ConditionOp)
+        carried = self._carried_buffers(op, condition)
+        passed = self._passed_buffers(op, condition, carried)
+        inits = [self.values[value] for value in op.arguments if not _is_tensor(value)]
+
+        first = Block(arg_types=[value.type for value in before.args if not _is_tensor(value)])
+        self._bind(before, first)
+        with self.emitter.into(first):
+            fresh = {k: passed[k] for k, v in enumerate(condition.args) if _is_tensor(v) and v not in before.args}
+            # Operand 0 of the terminator is the condition itself.
+            self._convert_block(before, {k + 1: buffer for k, buffer in fresh.items()})
+            with self.emitter.located(condition):
+                scalars = [self.values[value] for value in condition.args if not _is_tensor(value)]
+                self.emitter.add(scf.ConditionOp(self.values[condition.condition], *scalars))
+
+        second = Block(arg_types=[value.type for value in after.args if not _is_tensor(value)])
+        self._bind(after, second)
+        self.buffers.update({value: passed[k] for k, value in enumerate(after.args) if _is_tensor(value)})
+        with self.emitter.into(second):
+            last = self._convert_block(after, {})
+            with self.emitter.located(last):
+                self._carry(last, carried)
+            self._end(scf.YieldOp, last, last.operands)
+
+        results = [result for result in op.results if not _is_tensor(result)]
+        new = scf.WhileOp(inits, [result.type for result in results], Region(first), Region(second))
+        self.emitter.add(new)
+        self.values.update(zip(results, new.results, strict=True))
+        for k, result in enumerate(op.results):
+            if _is_tensor(result):
+                self.buffers[result] = passed[k]
+                if (target := self.targets.get(result)) is not None and target is not passed[k]:
+                    self._copy(passed[k], target)
+                    self.buffers[result] = target
+
+    def _bind(self, old: Block, new: Block) -> None:
+        scalars = [value for value in old.args if not _is_tensor(value)]
+        for value, argument in zip(scalars, new.args, strict=True):
+            argument.name_hint = value.name_hint
+            self.values[value] = argument
+
+    def _carried_buffers(self, op: scf.WhileOp, condition: scf.ConditionOp) -> dict[int, SSAValue]:
+        """A buffer per carried tensor that holds its first value; the one that waits for a result where one does."""
+        before = op.before_region.block
+        carried: dict[int, SSAValue] = {}
+        for position, (argument, init) in enumerate(zip(before.args, op.arguments, strict=True)):
+            if not _is_tensor(argument):
+                continue
+            waiting = [
+                self.targets[result]
+                for result, value in zip(op.results, condition.args, strict=True)
+                if value is argument and result in self.targets
+            ]
+            buffer = waiting[0] if waiting else self._alloc(buffer_type(argument.type), argument.name_hint)
+            self._copy(self.buffer(init), buffer)
+            self.buffers[argument] = carried[position] = buffer
+        return carried
+
+    def _passed_buffers(
+        self, op: scf.WhileOp, condition: scf.ConditionOp, carried: dict[int, SSAValue]
+    ) -> dict[int, SSAValue]:
+        """For each tensor that the first region passes on: the carried buffer it is, else one of its own."""
+        arguments = list[SSAValue](op.before_region.block.args)
+        passed: dict[int, SSAValue] = {}
+        for position, (value, result) in enumerate(zip(condition.args, op.results, strict=True)):
+            if not _is_tensor(value):
+                continue
+            if value in arguments:
+                passed[position] = carried[arguments.index(value)]
+            else:
+                passed[position] = self._target(result)
+        return passed
+
+    def _carry(self, last: Operation, carried: dict[int, SSAValue]) -> None:
+        """Copies the next values into the carried buffers, as if all at once."""
+        overwritten = set(carried.values())
+        sources: dict[int, SSAValue] = {}
+        for position, buffer in carried.items():
+            source = self.buffer(last.operands[position])
+            if source is not buffer and root_of(source) in overwritten:
+                temporary = self._alloc(memref_of(buffer))
+                self._copy(source, temporary)
+                source = temporary
+            sources[position] = source
+        for position, buffer in carried.items():
+            self._copy(sources[position], buffer)
+
+
+def _is_tensor(value: SSAValue) -> bool:
+    return is_tensor(value.type)

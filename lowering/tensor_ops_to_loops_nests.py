@@ -1,0 +1,265 @@
+"""
+The plain loop nest of one op of `tensor_ops`: parallel loops outermost, then reduction loops that carry the
+accumulators, then the finishing ops and the store.
+
+Constants and sizes stand at the start of the function, so that nests are perfect as far as the op allows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import IndexType, IntegerAttr
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
+
+from aicc.dialects.graph.dims import Dim, SymExpr, sym
+from aicc.dialects.loops.access import LoadOp
+from aicc.dialects.loops.attrs import LoopKind, memref_dims, memref_of
+from aicc.dialects.loops.control import ForOp, YieldOp
+from aicc.dialects.loops.memory import SizeOp
+from aicc.dialects.tensor_ops.affine import Simplifier, extent_bounds
+from aicc.dialects.tensor_ops.body_ops import ExtractOp, IndexOp
+from aicc.dialects.tensor_ops.body_ops import SizeOp as TensorSizeOp
+from aicc.dialects.tensor_ops.body_ops import YieldOp as TensorYieldOp
+
+
+class Emitter:
+    """
+    Appends ops to one function: a current block, and values that are made once at its start.
+
+    `symbols` are the values of the function's symbols.
+    """
+
+    def __init__(self, entry: Block, symbols: Mapping[str, SSAValue]):
+        self.entry = entry
+        self.block = entry
+        self.symbols = {sym(name): value for name, value in symbols.items()}
+        self._like: Operation | None = None
+        self._last_header: Operation | None = None
+        self._constants: dict[Attribute, SSAValue] = {}
+        self._sizes: dict[Dim, SSAValue] = {}
+        self._nests = 0
+
+    def next_label(self) -> str:
+        """`s0`, `s1`, ...: the first part of the labels of the next nest's loops."""
+        self._nests += 1
+        return f"s{self._nests - 1}"
+
+    @contextmanager
+    def located(self, op: Operation) -> Generator[None, None, None]:
+        """Ops made inside get the location of `op`."""
+        before, self._like = self._like, op
+        try:
+            yield
+        finally:
+            self._like = before
+
+    @contextmanager
+    def into(self, block: Block) -> Generator[None, None, None]:
+        """Ops made inside go to the end of `block`."""
+        before, self.block = self.block, block
+        try:
+            yield
+        finally:
+            self.block = before
+
+    def add(self, op: Operation) -> Operation:
+        """Appends `op`."""
+        if self._like is not None:
+            op.location = self._like.location
+        self.block.add_op(op)
+        return op
+
+    def value(self, op: Operation, hint: str | None = None) -> SSAValue:
+        """Appends `op` and returns its one result."""
+        self.add(op)
+        if hint is not None:
+            op.results[0].name_hint = hint
+        return op.results[0]
+
+    def _header(self, op: Operation) -> SSAValue:
+        """Puts `op` at the start of the function, after the earlier ones there."""
+        if self._like is not None:
+            op.location = self._like.location
+        if self._last_header is not None:
+            self.entry.insert_op_after(op, self._last_header)
+        elif self.entry.first_op is not None:
+            self.entry.insert_op_before(op, self.entry.first_op)
+        else:
+            self.entry.add_op(op)
+        self._last_header = op
+        return op.results[0]
+
+    def constant(self, value: Attribute) -> SSAValue:
+        """A scalar constant."""
+        if value not in self._constants:
+            constant = arith.ConstantOp(value)  # pyright: ignore[reportArgumentType]
+            self._constants[value] = self._header(constant)
+        return self._constants[value]
+
+    def index(self, value: int) -> SSAValue:
+        """An index constant."""
+        return self.constant(IntegerAttr(value, IndexType()))
+
+    def size(self, dim: Dim) -> SSAValue:
+        """The value of a size."""
+        if not isinstance(dim, SymExpr):
+            return self.index(dim)
+        if (symbol := self.symbols.get(dim)) is not None:
+            return symbol
+        if dim not in self._sizes:
+            self._sizes[dim] = self._header(SizeOp(dim))
+        return self._sizes[dim]
+
+    def bound(self, dim: Dim) -> int | SSAValue:
+        """A size as a loop bound."""
+        return self.size(dim) if isinstance(dim, SymExpr) else dim
+
+    @contextmanager
+    def loops(
+        self, dims: Sequence[Dim], label: str, parallel: bool = True, first: int = 0
+    ) -> Generator[list[SSAValue], None, None]:
+        """One loop within the other, labelled `<label>_d<k>` from `k = first` on; gives the induction variables."""
+        opened: list[ForOp] = []
+        before = self.block
+        kind = LoopKind.PARALLEL if parallel else LoopKind.SEQUENTIAL
+        for position, dim in enumerate(dims, first):
+            loop = ForOp(0, (), self.bound(dim), (), kind=kind, label=f"{label}_d{position}")
+            loop.induction.name_hint = f"d{position}"
+            self.add(loop)
+            self.block = loop.block
+            opened.append(loop)
+        yield [loop.induction for loop in opened]
+        for loop in reversed(opened):
+            self.block = loop.block
+            self.add(YieldOp())
+        self.block = before
+
+    def reduce(
+        self,
+        dims: Sequence[Dim],
+        label: str,
+        first: int,
+        inits: Sequence[SSAValue],
+        body: Callable[[list[SSAValue], list[SSAValue]], Sequence[SSAValue]],
+    ) -> list[SSAValue]:
+        """
+        Sequential loops that carry accumulators from `inits` on; `body(indices, accumulators)` makes the next ones.
+        """
+        opened: list[ForOp] = []
+        before, carried = self.block, list[SSAValue](inits)
+        for position, dim in enumerate(dims, first):
+            loop = ForOp(0, (), self.bound(dim), (), iter_args=carried, label=f"{label}_d{position}")
+            loop.induction.name_hint = f"d{position}"
+            for argument in loop.iter_args:
+                argument.name_hint = "acc"
+            self.add(loop)
+            self.block, carried = loop.block, list[SSAValue](loop.iter_args)
+            opened.append(loop)
+        results = list[SSAValue](body([loop.induction for loop in opened], carried))
+        for loop in reversed(opened):
+            self.block = loop.block
+            self.add(YieldOp(*results))
+            results = list[SSAValue](loop.results)
+        self.block = before
+        return results
+
+
+class BodyEmitter:
+    """
+    Copies scalar bodies into the current block.
+
+    `indices` are the values of the iteration dimensions, `extents` their sizes; `memrefs` finds the buffer of a tensor
+    that is read with `tensor_ops.extract`.
+    """
+
+    def __init__(
+        self,
+        emitter: Emitter,
+        extents: Sequence[Dim],
+        memrefs: Callable[[SSAValue], SSAValue],
+    ):
+        self.emitter = emitter
+        self.extents = extents
+        self.memrefs = memrefs
+        self.indices: list[SSAValue] = []
+        self._bounds = extent_bounds([extent if isinstance(extent, int) else None for extent in extents])
+
+    def access(self, affine_map: AffineMap, symbols: Sequence[Dim]) -> tuple[AffineMap, list[SSAValue]]:
+        """An index map of a structured op over the loops' indices and the sizes that its symbols stand for."""
+        operands = list(self.indices)
+        # Loops that are not open here have no value; the map does not use them.
+        dims: list[AffineExpr] = [
+            AffineDimExpr(position) if position < len(operands) else AffineConstantExpr(0)
+            for position in range(affine_map.num_dims)
+        ]
+        replaced: list[AffineExpr] = []
+        for symbol in symbols:
+            if isinstance(symbol, SymExpr):
+                replaced.append(AffineDimExpr(len(operands)))
+                operands.append(self.emitter.size(symbol))
+            else:
+                replaced.append(AffineConstantExpr(symbol))
+        results = tuple(expr.replace_dims_and_symbols(dims, replaced) for expr in affine_map.results)
+        return AffineMap(len(operands), 0, results), operands
+
+    def load(self, tensor: SSAValue, affine_map: AffineMap, symbols: Sequence[Dim], fill: Attribute | None) -> SSAValue:
+        """The element of an input at the current point."""
+        memref = self.memrefs(tensor)
+        if fill is not None and self._within(affine_map, memref_dims(memref_of(memref))):
+            fill = None
+        return self.emitter.value(LoadOp(memref, *self.access(affine_map, symbols), fill=fill))
+
+    def _within(self, affine_map: AffineMap, dims: Sequence[Dim]) -> bool:
+        """Whether the map provably stays inside `dims` over the whole iteration space."""
+        simplifier = Simplifier(self._bounds)
+        for expr, dim in zip(affine_map.results, dims, strict=True):
+            low, high = simplifier.bounds(expr)
+            if low is None or low < 0:
+                return False
+            if isinstance(dim, SymExpr):
+                if not isinstance(expr, AffineDimExpr) or self.extents[expr.position] != dim:
+                    return False
+            elif high is None or high >= dim:
+                return False
+        return True
+
+    def run(self, block: Block, arguments: Sequence[SSAValue]) -> list[SSAValue]:
+        """The values that the block yields for `arguments`."""
+        values: dict[SSAValue, SSAValue] = dict(zip(block.args, arguments, strict=True))
+        for op in block.ops:
+            match op:
+                case TensorYieldOp():
+                    return [values[value] for value in op.values]
+                case IndexOp():
+                    values[op.result] = self.indices[op.position]
+                case TensorSizeOp():
+                    values[op.result] = self.emitter.size(op.size)
+                case arith.ConstantOp():
+                    values[op.result] = self.emitter.constant(op.value)
+                case ExtractOp():
+                    indices = [values[index] for index in op.indices]
+                    values[op.result] = self._extract(op, indices)
+                case _:
+                    copy = op.clone(values)
+                    self.emitter.add(copy)
+                    values.update(zip(op.results, copy.results, strict=True))
+        raise ValueError("body without tensor_ops.yield")
+
+    def _extract(self, op: ExtractOp, indices: Sequence[SSAValue]) -> SSAValue:
+        memref = self.memrefs(op.tensor)
+        return self.emitter.value(LoadOp.at(memref, self.clamp(indices, memref_dims(memref_of(memref)))))
+
+    def clamp(self, indices: Sequence[SSAValue], dims: Sequence[Dim]) -> list[SSAValue]:
+        """Each index moved into `0 .. dim - 1`, where it is not an iteration index that stays there anyway."""
+        return [self._clamp(index, dim) for index, dim in zip(indices, dims, strict=True)]
+
+    def _clamp(self, index: SSAValue, dim: Dim) -> SSAValue:
+        if index in self.indices and self.extents[self.indices.index(index)] == dim:
+            return index
+        emitter = self.emitter
+        low = emitter.value(arith.MinSIOp(index, emitter.size(dim - 1)))
+        return emitter.value(arith.MaxSIOp(low, emitter.index(0)))

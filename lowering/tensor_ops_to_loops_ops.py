@@ -1,0 +1,157 @@
+"""
+Each op of `tensor_ops` that computes elements, as loops that fill its destination.
+
+`memrefs` finds the buffer that holds a tensor. Destinations never overlap what the op reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from xdsl.dialects.builtin import UnitAttr
+from xdsl.ir import Operation, SSAValue
+from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
+
+from aicc.dialects.graph.dims import Dim, SymExpr, dims_of
+from aicc.dialects.loops.access import LoadOp, StoreOp
+from aicc.dialects.loops.attrs import memref_dims, memref_of
+from aicc.dialects.loops.memory import CopyOp
+from aicc.dialects.tensor_ops.indirect import ScanOp, ScatterOp
+from aicc.dialects.tensor_ops.ops import ConcatOp
+from aicc.dialects.tensor_ops.structured import StructuredOp
+from aicc.lowering.tensor_ops_to_loops_nests import BodyEmitter, Emitter
+
+Memrefs = Callable[[SSAValue], SSAValue]
+
+
+def lower_structured(op: StructuredOp, emitter: Emitter, memrefs: Memrefs, targets: Sequence[SSAValue]) -> None:
+    """
+    ```mlir
+    loops.for "s0_d0" %p = ... parallel {
+      %acc = loops.for "s0_d1" %r = ... iter_args(...) { body }
+      finish
+      loops.store
+    }
+    ```
+    """
+    label, bodies = emitter.next_label(), BodyEmitter(emitter, op.dims, memrefs)
+    symbols, count = op.symbols.data, op.parallel_count
+
+    def body(accumulators: Sequence[SSAValue]) -> list[SSAValue]:
+        loads = [
+            bodies.load(tensor, affine_map, symbols, fill)
+            for tensor, affine_map, fill in zip(op.inputs, op.input_maps, op.input_fills, strict=True)
+        ]
+        return bodies.run(op.body.block, [*loads, *accumulators])
+
+    def reduction(indices: list[SSAValue], accumulators: list[SSAValue]) -> list[SSAValue]:
+        bodies.indices = [*parallel, *indices]
+        return body(accumulators)
+
+    with emitter.loops(op.parallel_dims, label) as parallel:
+        bodies.indices = parallel
+        if op.is_reduction:
+            inits = [emitter.constant(init) for init in op.inits.data]
+            results = emitter.reduce(op.reduction_dims, label, count, inits, reduction)
+        else:
+            results = body(())
+        bodies.indices = parallel
+        if (finish := op.finish_block) is not None:
+            loads = [
+                bodies.load(tensor, affine_map, symbols, None)
+                for tensor, affine_map in zip(op.finish_inputs, op.finish_maps, strict=True)
+            ]
+            results = bodies.run(finish, [*results, *loads])
+        for result, target in zip(results, targets, strict=True):
+            emitter.add(StoreOp.at(result, target, parallel))
+
+
+def lower_concat(op: ConcatOp, emitter: Emitter, memrefs: Memrefs, target: SSAValue) -> None:
+    """A copying nest per input, which writes from where the inputs before end."""
+    axis = op.position
+    for tensor, offset in zip(op.inputs, op.offsets(), strict=True):
+        copy_into(emitter, memrefs(tensor), target, axis, offset)
+
+
+def copy_into(emitter: Emitter, source: SSAValue, target: SSAValue, axis: int = 0, offset: Dim = 0) -> None:
+    """A nest for `target[.., offset + i, ..] = source[.., i, ..]` along `axis`."""
+    dims = memref_dims(memref_of(source))
+    with emitter.loops(dims, emitter.next_label()) as indices:
+        value = emitter.value(LoadOp.at(source, indices))
+        operands = list(indices)
+        exprs: list[AffineExpr] = [AffineDimExpr(position) for position in range(len(operands))]
+        if isinstance(offset, SymExpr):
+            exprs[axis] = exprs[axis] + AffineDimExpr(len(operands))
+            operands.append(emitter.size(offset))
+        elif offset:
+            exprs[axis] = exprs[axis] + offset
+        emitter.add(StoreOp(value, target, AffineMap(len(operands), 0, tuple(exprs)), operands))
+
+
+def lower_scatter(op: ScatterOp, emitter: Emitter, memrefs: Memrefs, target: SSAValue) -> None:
+    """A copy of the base, then a sequential nest: two points may write one element, the later one wins."""
+    emitter.add(CopyOp(memrefs(op.base), target))
+    bodies = BodyEmitter(emitter, op.dims, memrefs)
+    with emitter.loops(op.dims, emitter.next_label(), parallel=False) as indices:
+        bodies.indices = indices
+        loads = [
+            bodies.load(tensor, affine_map, op.symbols.data, None)
+            for tensor, affine_map in zip(op.inputs, op.input_maps, strict=True)
+        ]
+        *places, value = bodies.run(op.body.block, loads)
+        places = bodies.clamp(places, memref_dims(memref_of(target)))
+        if (combine := op.combine_block) is not None:
+            old = emitter.value(LoadOp.at(target, places))
+            (value,) = bodies.run(combine, [old, value])
+        emitter.add(StoreOp.at(value, target, places))
+
+
+def lower_scan(op: ScanOp, emitter: Emitter, memrefs: Memrefs, target: SSAValue) -> None:
+    """Parallel loops over all axes but one, and inside them a sequential loop that carries the total."""
+    dims, axis, source = dims_of(op.input.type), op.position, memrefs(op.input)
+    others = [position for position in range(len(dims)) if position != axis]
+    label, bodies = emitter.next_label(), BodyEmitter(emitter, dims, memrefs)
+    with emitter.loops([dims[position] for position in others], label) as outer:
+
+        def step(inner: list[SSAValue], totals: list[SSAValue]) -> list[SSAValue]:
+            operands = [*outer, *inner]
+            along: AffineExpr = AffineDimExpr(len(outer))
+            if isinstance(op.reverse, UnitAttr):
+                last = dims[axis] - 1
+                if isinstance(last, SymExpr):
+                    along = AffineDimExpr(len(operands)) - along
+                    operands.append(emitter.size(last))
+                else:
+                    along = AffineConstantExpr(last) - along
+            exprs: list[AffineExpr] = [AffineDimExpr(position) for position in range(len(others))]
+            exprs.insert(axis, along)
+            affine_map = AffineMap(len(operands), 0, tuple(exprs))
+            (before,) = totals
+            loaded = emitter.value(LoadOp(source, affine_map, operands))
+            (total,) = bodies.run(op.body.block, [loaded, before])
+            result = before if op.exclusive is not None else total
+            if (finish := op.finish_block) is not None:
+                (result,) = bodies.run(finish, [result])
+            emitter.add(StoreOp(result, target, affine_map, operands))
+            return [total]
+
+        emitter.reduce([dims[axis]], label, len(others), [emitter.constant(op.init)], step)
+
+
+LOWERED = (StructuredOp, ConcatOp, ScatterOp, ScanOp)
+
+
+def lower_op(op: Operation, emitter: Emitter, memrefs: Memrefs, targets: Sequence[SSAValue]) -> None:
+    """Lowers an op of one of the classes in `LOWERED`."""
+    with emitter.located(op):
+        match op:
+            case StructuredOp():
+                lower_structured(op, emitter, memrefs, targets)
+            case ConcatOp():
+                lower_concat(op, emitter, memrefs, targets[0])
+            case ScatterOp():
+                lower_scatter(op, emitter, memrefs, targets[0])
+            case ScanOp():
+                lower_scan(op, emitter, memrefs, targets[0])
+            case _:
+                raise ValueError(f"{op.name} is not lowered here")
