@@ -7,10 +7,9 @@ Each kernel is an object of its own, so that a change in one leaves the others' 
 import hashlib
 import os
 import tempfile
+from importlib.metadata import version
 from pathlib import Path
 
-import llvmlite
-import xdsl
 from xdsl.dialects import llvm
 from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr
 from xdsl.ir import Operation
@@ -49,7 +48,7 @@ def usable_cache_folder() -> Path | None:
 
 
 def _key(text: str, target: Target) -> str:
-    versions = f"{xdsl.__version__} {llvmlite.__version__} {target!r}"
+    versions = f"{version('aicc')} {version('xdsl')} {version('llvmlite')} {target!r}"
     return hashlib.sha256(f"{versions}\0{text}".encode()).hexdigest()
 
 

@@ -9,7 +9,7 @@ the values of its symbols.
 import ctypes
 import itertools
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -17,7 +17,8 @@ import llvmlite.binding as llvm
 import numpy as np
 
 from aicc.runtime.errors import ProgramError
-from aicc.runtime.memory import aligned_empty
+from aicc.runtime.expressions import compile_expression
+from aicc.runtime.memory import ALIGNMENT, aligned_empty
 from aicc.runtime.signature import Signature
 from aicc.runtime.threads import PARALLEL_SHIM_OPENMP, PARALLEL_SHIM_SERIAL, openmp_parallel_address
 
@@ -77,8 +78,19 @@ class LoadedProgram:
         self._kept: list[np.ndarray] = []
         self.table = self._constant_table(program)
         if program.has_prepare:
-            pointers = (ctypes.c_void_p * len(self.table))(*self.table)
-            _PROTOTYPE(self._tracker["prepare"])(ctypes.addressof(pointers), None, 1)
+            self._prepare(_PROTOTYPE(self._tracker["prepare"]))
+
+    def _prepare(self, entry: Callable[[int, int, int], None]) -> None:
+        """Computes what depends on constants alone; its arena is a constant, so symbols may have any value."""
+        sizes = (ctypes.c_int64 * max(1, len(self.signature.symbols)))()
+        pointers = (ctypes.c_void_p * len(self.table))(*self.table)
+        arenas: list[np.ndarray] = []
+        for slot, buffer in enumerate(self.signature.buffers):
+            if buffer.kind == "arena":
+                size = compile_expression(buffer.size, self.signature.symbols)(list(sizes))
+                arenas.append(aligned_empty([max(size, ALIGNMENT)], np.dtype(np.uint8)))
+                pointers[slot] = arenas[-1].ctypes.data
+        entry(ctypes.addressof(pointers), ctypes.addressof(sizes), 1)
 
     def _constant_table(self, program: CompiledProgram) -> list[int]:
         """The pointer table with weights and prepared buffers filled in and 0 elsewhere."""

@@ -7,19 +7,19 @@ through one global lock within a process, which is why compiling on several core
 """
 
 import sys
-from typing import BinaryIO
+from typing import IO
 
 _LENGTH = 8
 
 
-def write_frame(stream: BinaryIO, content: bytes) -> None:
+def write_frame(stream: IO[bytes], content: bytes) -> None:
     """Writes one frame and hands it on at once."""
     stream.write(len(content).to_bytes(_LENGTH, "little"))
     stream.write(content)
     stream.flush()
 
 
-def read_frame(stream: BinaryIO) -> bytes | None:
+def read_frame(stream: IO[bytes]) -> bytes | None:
     """The next frame's content; None at the end of the stream, also in the middle of a frame."""
     head = stream.read(_LENGTH)
     if len(head) < _LENGTH:

@@ -1,0 +1,74 @@
+"""
+Real networks from ONNX to native code, against onnxruntime, at every opt level and thread count.
+
+The tolerance is 1e-3 of the largest output: f32 sums of up to 25,088 products, in another order than the peer's.
+"""
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import onnxruntime
+import pytest
+
+import aicc
+from benchmarks.models import LIGHT, encoder_transformer, light, mobilenet_v2, sample_inputs
+
+TOLERANCE = 1e-3
+SIZES = {"N": 1, "S": 7}
+
+# At -O0 this one alone takes as long as all the others together.
+SLOW_PLAIN = ("vgg19",)
+
+
+@cache
+def network(name: str) -> tuple[bytes, dict[str, np.ndarray], dict[str, np.ndarray]]:
+    """The model, one set of inputs, and onnxruntime's outputs for it."""
+    builders: dict[str, Any] = {"mobilenet_v2": mobilenet_v2, "encoder_transformer": encoder_transformer}
+    model = builders[name]() if name in builders else light(name)
+    inputs = sample_inputs(model, SIZES, seed=1)
+    data = model.SerializeToString()
+    return data, inputs, reference(data, inputs)
+
+
+def reference(data: bytes, inputs: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    session = onnxruntime.InferenceSession(data, providers=["CPUExecutionProvider"])
+    names = [output.name for output in session.get_outputs()]
+    return dict(zip(names, session.run(names, inputs), strict=True))
+
+
+def check(found: dict[str, np.ndarray], expected: dict[str, np.ndarray]) -> None:
+    assert list(found) == list(expected)
+    for name, array in expected.items():
+        assert found[name].shape == array.shape and found[name].dtype == array.dtype
+        error = np.abs(found[name] - array).max(initial=0)
+        assert error <= TOLERANCE * np.abs(array).max(initial=0), f"{name}: {error}"
+
+
+@pytest.mark.parametrize("name", [*LIGHT, "mobilenet_v2", "encoder_transformer"])
+def test_optimised(name: str):
+    data, inputs, expected = network(name)
+    one = aicc.compile(data, threads=1).run(inputs)
+    check(one, expected)
+    two = aicc.compile(data, threads=2).run(inputs)
+    for output, array in one.items():
+        assert np.array_equal(two[output], array), "the result depends on the thread count"
+
+
+@pytest.mark.parametrize("name", [n for n in [*LIGHT, "mobilenet_v2", "encoder_transformer"] if n not in SLOW_PLAIN])
+def test_plain(name: str):
+    data, inputs, expected = network(name)
+    check(aicc.compile(data, threads=1, opt_level=0).run(inputs), expected)
+
+
+def test_one_compile_for_all_sizes():
+    """The encoder with batch and length as symbols: right at 20 sizes, 1 and odd ones included."""
+    data = encoder_transformer().SerializeToString()
+    model = aicc.compile(data)
+    from onnx import load_model_from_string
+
+    proto = load_model_from_string(data)
+    for batch in (1, 2, 3, 5):
+        for length in (1, 2, 7, 16, 33):
+            inputs = sample_inputs(proto, {"N": batch, "S": length}, seed=batch * 100 + length)
+            check(model.run(inputs), reference(data, inputs))
