@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 from xdsl.dialects.builtin import AnyTensorTypeConstr, i64
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, prop_def, result_def
 
 from aicc.dialects.graph.dims import Dim, ShapeAttr, evaluate_dims, tensor_type

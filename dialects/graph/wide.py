@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from xdsl.ir import Attribute, SSAValue
 
+from aicc.dialects.graph.choice import CastOp
 from aicc.dialects.graph.dtypes import BFLOAT16, accumulator_type
 from aicc.dialects.graph.interfaces import OpBuilder, element_type_of
-from aicc.dialects.graph.choice import CastOp
 
 
 def accumulator_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:

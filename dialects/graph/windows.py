@@ -120,14 +120,14 @@ def windows_of(x: np.ndarray, axes: Sequence[WindowAxis], fill: float) -> np.nda
 
     The sizes in `axes` must be integers. Taps in the padding (and beyond it) have the value `fill`.
     """
-    counts, lows, needs = [], [], []
+    counts, lows, needs, kernel = list[int](), list[int](), list[int](), list[int]()
     for axis in axes:
-        count, low, span = axis.count(), axis.low, axis.span
-        assert isinstance(count, int) and isinstance(low, int) and isinstance(span, int)
+        count, low, taps, span = axis.count(), axis.low, axis.kernel, axis.span
+        assert isinstance(count, int) and isinstance(low, int) and isinstance(taps, int) and isinstance(span, int)
         counts.append(count)
         lows.append(low)
+        kernel.append(taps)
         needs.append(max((count - 1) * axis.stride + span, 0))
-    kernel = [int(axis.kernel) if isinstance(axis.kernel, int) else 0 for axis in axes]
     if 0 in counts:
         return np.empty((*x.shape[:2], *counts, *kernel), x.dtype)
     # What the windows reach: padding before and after, or less than the whole axis.

@@ -1,0 +1,245 @@
+"""What the handler of an operator sees of a node: its inputs, its attributes, and a place to put ops."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, NoReturn, Protocol, TypeAlias, TypeVar
+
+import numpy as np
+from xdsl.dialects.builtin import LocationAttr
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+
+from aicc.dialects.graph.dims import Dim, dims_of, shape_text
+from aicc.dialects.graph.dtypes import element_type, numpy_dtype
+from aicc.frontends.errors import ModelError
+from aicc.frontends.onnx.loading import NUMPY_DTYPES, Source, data_type_name, tensor_array
+from aicc.frontends.onnx.shape_arithmetic import sizes_in
+from aicc.frontends.onnx.values import AnyTensor, Value, constant_value
+
+if TYPE_CHECKING:
+    from onnx import AttributeProto, GraphProto, NodeProto
+
+
+class Unsupported(Exception):
+    """Why a node cannot be imported, in words for the model's user."""
+
+
+class Scope(Protocol):
+    """The importer, as handlers need it."""
+
+    source: Source
+
+    def materialise(self, value: Value) -> SSAValue:
+        """An SSA value for a tensor, made once from its known content if it has none."""
+        ...
+
+    def import_subgraph(self, graph: GraphProto, block: Block, arguments: Sequence[Value] = ()) -> list[Value]:
+        """Puts the nodes of a graph, whose inputs are `arguments`, into `block`; the results are its outputs."""
+        ...
+
+
+T = TypeVar("T")
+
+Result: TypeAlias = SSAValue | Value
+Handler: TypeAlias = Callable[["NodeContext"], Result | Sequence[Result | None]]
+"""Makes the ops of a node; one result, or a sequence with one entry per output (None for one nobody may use)."""
+
+
+class NodeContext:
+    """
+    One node. Positions of inputs count from 0 and include empty optional ones.
+
+    Ops that are emitted go to the end of the current block and carry the node's location.
+    """
+
+    def __init__(
+        self,
+        node: NodeProto,
+        name: str,
+        version: int,
+        inputs: Sequence[Value | None],
+        scope: Scope,
+        block: Block,
+        location: LocationAttr,
+    ) -> None:
+        self.node = node
+        self.name = name
+        self.op_type = node.op_type
+        self.version = version
+        """The version of the operator set that the model takes the operator from."""
+        self.inputs = inputs
+        self.scope = scope
+        self.block = block
+        self.location = location
+        self.emitted: list[Operation] = []
+        self._attributes: Mapping[str, AttributeProto] = {attribute.name: attribute for attribute in node.attribute}
+
+    @staticmethod
+    def fail(reason: str) -> NoReturn:
+        """Gives up on the node; the reason goes into the one error about the model."""
+        raise Unsupported(reason)
+
+    # Inputs
+
+    def has(self, position: int) -> bool:
+        """Whether an optional input is given."""
+        return position < len(self.inputs) and self.inputs[position] is not None
+
+    def value(self, position: int) -> Value:
+        """A required input."""
+        value = self.inputs[position] if position < len(self.inputs) else None
+        if value is None:
+            self.fail(f"input {position} is missing")
+        return value
+
+    def ssa(self, position: int) -> SSAValue:
+        """A required input as an SSA value."""
+        return self.scope.materialise(self.value(position))
+
+    def optional(self, position: int) -> SSAValue | None:
+        """An optional input as an SSA value."""
+        return self.ssa(position) if self.has(position) else None
+
+    def every(self) -> list[SSAValue]:
+        """The inputs of a variadic operator; at least one."""
+        if not self.inputs:
+            self.fail("it has no inputs")
+        return [self.ssa(i) for i in range(len(self.inputs))]
+
+    def type(self, position: int) -> AnyTensor:
+        return self.value(position).type
+
+    def dims(self, position: int) -> tuple[Dim, ...]:
+        return dims_of(self.type(position))
+
+    def rank(self, position: int) -> int:
+        return len(self.type(position).shape.data)
+
+    def element(self, position: int) -> Attribute:
+        return self.type(position).element_type
+
+    def sizes(self, position: int, what: str) -> tuple[Dim, ...]:
+        """The elements of an integer input that must be known at compile time, as constants or sums of sizes."""
+        content = self.value(position).content
+        if content is None:
+            self.fail(f"{what} (input {position}) is computed at run time; only constants and shapes are supported")
+        if content.dtype != object and content.dtype.kind not in "iu":
+            self.fail(f"{what} (input {position}) has elements of {content.dtype}, expected integers")
+        return sizes_in(content)
+
+    def numbers(self, position: int, what: str) -> tuple[int, ...]:
+        """The elements of a constant integer input."""
+        sizes = self.sizes(position, what)
+        if not all(isinstance(size, int) for size in sizes):
+            self.fail(f"{what} (input {position}) is {shape_text(sizes)}, expected constants")
+        return tuple(size for size in sizes if isinstance(size, int))
+
+    def constant_input(self, position: int, what: str) -> np.ndarray:
+        """The content of an input that must be a constant."""
+        content = self.value(position).content
+        if content is None or content.dtype == object:
+            self.fail(f"{what} (input {position}) is computed at run time; only a constant is supported")
+        return content
+
+    def wants(self, position: int) -> bool:
+        """Whether an output has a name, so that somebody may read it."""
+        return position < len(self.node.output) and bool(self.node.output[position])
+
+    # Attributes
+
+    def has_attr(self, name: str) -> bool:
+        return name in self._attributes
+
+    def attr_int(self, name: str, default: int | None = None) -> int:
+        attribute = self._attribute(name, 2, default)
+        return int(attribute.i) if attribute is not None else self._default(name, default)
+
+    def attr_float(self, name: str, default: float | None = None) -> float:
+        attribute = self._attribute(name, 1, default)
+        return float(attribute.f) if attribute is not None else self._default(name, default)
+
+    def attr_str(self, name: str, default: str | None = None) -> str:
+        attribute = self._attribute(name, 3, default)
+        if attribute is None:
+            return self._default(name, default)
+        return attribute.s.decode("utf-8", "replace")
+
+    def attr_ints(self, name: str, default: Sequence[int] | None = None) -> tuple[int, ...]:
+        attribute = self._attribute(name, 7, default)
+        return tuple(attribute.ints) if attribute is not None else tuple(self._default(name, default))
+
+    def attr_floats(self, name: str, default: Sequence[float] | None = None) -> tuple[float, ...]:
+        attribute = self._attribute(name, 6, default)
+        return tuple(attribute.floats) if attribute is not None else tuple(self._default(name, default))
+
+    def attr_tensor(self, name: str) -> np.ndarray:
+        attribute = self._attribute(name, 4, None)
+        if attribute is None:
+            self.fail(f"attribute '{name}' is missing")
+        try:
+            return tensor_array(attribute.t, self.scope.source)
+        except ModelError as error:
+            self.fail(str(error).removeprefix(f"{self.scope.source.name}: "))
+
+    def attr_graph(self, name: str) -> GraphProto:
+        attribute = self._attribute(name, 5, None)
+        if attribute is None:
+            self.fail(f"attribute '{name}' is missing")
+        return attribute.g
+
+    def attr_element(self, name: str, default: int | None = None) -> Attribute:
+        """An attribute that names an element type."""
+        number = self.attr_int(name, default)
+        dtype = NUMPY_DTYPES.get(number)
+        if dtype is None:
+            self.fail(f"element type {data_type_name(number)} (attribute '{name}') is not supported")
+        return element_type(dtype)
+
+    def _attribute(self, name: str, kind: int, default: object) -> AttributeProto | None:
+        attribute = self._attributes.get(name)
+        if attribute is None:
+            return None
+        if attribute.ref_attr_name:
+            self.fail(f"attribute '{name}' refers to '{attribute.ref_attr_name}' of a function around it")
+        if attribute.type != kind:
+            self.fail(f"attribute '{name}' is of another kind than the operator expects")
+        return attribute
+
+    def _default(self, name: str, default: T | None) -> T:
+        if default is None:
+            self.fail(f"attribute '{name}' is missing")
+        return default
+
+    def axis(self, axis: int, rank: int, *, past_end: bool = False) -> int:
+        """An axis counted from the front; `past_end` allows `rank` itself."""
+        if not -rank <= axis < rank + past_end:
+            self.fail(f"axis {axis} is out of range for rank {rank}")
+        return axis + rank if axis < 0 else axis
+
+    def axes(self, axes: Sequence[int], rank: int) -> tuple[int, ...]:
+        """Axes counted from the front, each once."""
+        result = tuple(self.axis(axis, rank) for axis in axes)
+        if len(set(result)) != len(result):
+            self.fail(f"axes {list(axes)} name one axis twice")
+        return result
+
+    # Results
+
+    def emit(self, op: Operation) -> SSAValue:
+        """Adds an op; its first result."""
+        return self.emit_all(op)[0]
+
+    def emit_all(self, op: Operation) -> Sequence[SSAValue]:
+        """Adds an op; all its results."""
+        op.location = self.location
+        self.block.add_op(op)
+        self.emitted.append(op)
+        return op.results
+
+    def constant(self, array: np.ndarray) -> SSAValue:
+        """A constant that the handler needs."""
+        return self.scope.materialise(constant_value(array, f"{self.name}_constant"))
+
+    def scalar(self, value: float | bool, element: Attribute) -> SSAValue:
+        """A constant of rank 0."""
+        return self.constant(np.array(value, numpy_dtype(element)))

@@ -1,0 +1,207 @@
+"""
+Reads a model from a file, bytes or a `ModelProto`, and its weights as numpy views of the memory they lie in.
+
+A file is memory-mapped; large weights are never copied. External data is read only from within the model's own folder.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath, PureWindowsPath
+from typing import TYPE_CHECKING
+
+import ml_dtypes
+import numpy as np
+
+from aicc.frontends.errors import ModelError
+from aicc.frontends.onnx.wire import DamagedError, split_model
+
+if TYPE_CHECKING:
+    from onnx import ModelProto, TensorProto
+
+NUMPY_DTYPES: Mapping[int, np.dtype[np.generic]] = {
+    1: np.dtype(np.float32),
+    2: np.dtype(np.uint8),
+    3: np.dtype(np.int8),
+    4: np.dtype(np.uint16),
+    5: np.dtype(np.int16),
+    6: np.dtype(np.int32),
+    7: np.dtype(np.int64),
+    9: np.dtype(np.bool_),
+    10: np.dtype(np.float16),
+    11: np.dtype(np.float64),
+    12: np.dtype(np.uint32),
+    13: np.dtype(np.uint64),
+    16: np.dtype(ml_dtypes.bfloat16),
+}
+"""`TensorProto.DataType` -> dtype, for the types that are supported."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """A model and where its data lies."""
+
+    proto: ModelProto
+    name: str
+    """What errors call the model: its path, or "the model"."""
+    folder: Path | None
+    """The only place that external data may come from; None for a model that is no file."""
+    weights: Mapping[str, memoryview] = field(default_factory=dict[str, memoryview])
+    """Data of the main graph's initializers that was cut out of `proto`, by name."""
+
+
+def load(model: str | Path | bytes | ModelProto) -> Source:
+    """
+    The model, parsed.
+
+    Raises:
+        ModelError: if it cannot be read or is damaged.
+    """
+    from onnx import ModelProto
+
+    if isinstance(model, ModelProto):
+        return Source(model, "the model", None)
+    if isinstance(model, bytes):
+        return _parse(memoryview(model), "the model", None)
+    path = Path(model)
+    try:
+        with open(path, "rb") as file:
+            if os.fstat(file.fileno()).st_size == 0:
+                raise ModelError(f"{path}: the file is empty")
+            data = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+    except (OSError, ValueError) as error:
+        raise ModelError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
+    return _parse(data, str(path), path.resolve().parent)
+
+
+def _parse(data: memoryview, name: str, folder: Path | None) -> Source:
+    from google.protobuf.message import DecodeError
+    from onnx import ModelProto
+
+    proto = ModelProto()
+    try:
+        split = split_model(data)
+        proto.ParseFromString(split.skeleton)
+    except (DamagedError, DecodeError) as error:
+        raise ModelError(f"{name}: not an ONNX model, or damaged: {error}") from error
+    return Source(proto, name, folder, split.weights)
+
+
+def data_type_name(data_type: int) -> str:
+    """ONNX's name of an element type, for errors."""
+    from onnx import TensorProto
+
+    if data_type in TensorProto.DataType.values():
+        return TensorProto.DataType.Name(data_type).lower()
+    return f"of unknown number {data_type}"
+
+
+def tensor_array(tensor: TensorProto, source: Source, raw: memoryview | None = None) -> np.ndarray:
+    """
+    The content of a tensor, read-only; `raw` is its data where that was cut out of it.
+
+    Raises:
+        ModelError: for an element type that is not supported, data of the wrong size, or external data out of bounds.
+    """
+    what = f"{source.name}: tensor '{tensor.name}'"
+    dtype = NUMPY_DTYPES.get(tensor.data_type)
+    if dtype is None:
+        raise ModelError(f"{what}: element type {data_type_name(tensor.data_type)} is not supported")
+    shape = tuple(tensor.dims)
+    if any(size < 0 for size in shape):
+        raise ModelError(f"{what}: shape {list(shape)} has a negative dimension")
+    count = 1
+    for size in shape:
+        count *= size
+    if tensor.HasField("segment"):
+        raise ModelError(f"{what}: data stored in segments is not supported")
+    if tensor.data_location == tensor.EXTERNAL:
+        return _external_array(tensor, source, what, dtype, shape, count * dtype.itemsize)
+    if raw is None and tensor.HasField("raw_data"):
+        raw = memoryview(tensor.raw_data)
+    if raw is not None:
+        size = count * dtype.itemsize
+        if len(raw) != size:
+            raise ModelError(f"{what}: {len(raw)} bytes of data, expected {size} for {dtype} of shape {list(shape)}")
+        if dtype == np.bool_:
+            # A byte other than 0 and 1 is true, but not a valid numpy bool.
+            array = np.frombuffer(raw, np.uint8) != 0
+        else:
+            array = np.frombuffer(raw, dtype.newbyteorder("<")).astype(dtype, copy=False)
+    else:
+        array = _typed_array(tensor, dtype)
+        if array.size != count:
+            raise ModelError(f"{what}: {array.size} elements, expected {count} for shape {list(shape)}")
+    array = array.reshape(shape)
+    array.flags.writeable = False
+    return array
+
+
+def _typed_array(tensor: TensorProto, dtype: np.dtype[np.generic]) -> np.ndarray:
+    """Content of the typed fields; each holds several element types, 16-bit floats as their bits."""
+    if dtype == np.float32:
+        return np.array(tensor.float_data, np.float32)
+    if dtype == np.float64:
+        return np.array(tensor.double_data, np.float64)
+    if dtype == np.int64:
+        return np.array(tensor.int64_data, np.int64)
+    if dtype in (np.uint32, np.uint64):
+        return np.array(tensor.uint64_data, np.uint64).astype(dtype)
+    stored = np.array(tensor.int32_data, np.int32)
+    if dtype in (np.float16, np.dtype(ml_dtypes.bfloat16)):
+        return stored.astype(np.uint16).view(dtype)
+    return stored.astype(dtype)
+
+
+def _external_array(
+    tensor: TensorProto,
+    source: Source,
+    what: str,
+    dtype: np.dtype[np.generic],
+    shape: tuple[int, ...],
+    size: int,
+) -> np.ndarray:
+    entries = {entry.key: entry.value for entry in tensor.external_data}
+    location = entries.get("location", "")
+    path = _external_path(location, source, what)
+    try:
+        offset, length = int(entries.get("offset") or 0), int(entries.get("length") or size)
+    except ValueError:
+        raise ModelError(f"{what}: offset and length of external data must be numbers, found {entries}") from None
+    available = path.stat().st_size
+    if length != size:
+        raise ModelError(f"{what}: {length} bytes of external data, expected {size} for {dtype} of shape {list(shape)}")
+    if offset < 0 or offset + length > available:
+        raise ModelError(
+            f"{what}: bytes {offset} to {offset + length} of '{location}' are wanted, but it has {available} bytes"
+        )
+    if size == 0:
+        return np.zeros(shape, dtype)
+    stored = np.uint8 if dtype == np.bool_ else dtype.newbyteorder("<")
+    array = np.memmap(path, stored, "r", offset, shape)
+    if dtype == np.bool_:
+        return array != 0
+    return array.astype(dtype, copy=False)
+
+
+def _external_path(location: str, source: Source, what: str) -> Path:
+    """The file that holds external data; a location that leads out of the model's folder in any way is refused."""
+    if source.folder is None:
+        raise ModelError(f"{what}: external data '{location}' can only be found for a model that is loaded from a file")
+    windows = PureWindowsPath(location)
+    if not location or PurePosixPath(location).is_absolute() or windows.is_absolute() or windows.drive:
+        raise ModelError(f"{what}: external data must lie in the model's folder, found path '{location}'")
+    if ".." in PurePosixPath(location).parts or ".." in windows.parts:
+        raise ModelError(f"{what}: external data must lie in the model's folder, found '..' in '{location}'")
+    try:
+        path = (source.folder / location).resolve(strict=True)
+    except (OSError, ValueError, RuntimeError) as error:
+        raise ModelError(f"{what}: external data '{location}' cannot be read: {error}") from error
+    if not path.is_relative_to(source.folder):
+        raise ModelError(f"{what}: external data must lie in the model's folder, found a link '{location}' out of it")
+    if not path.is_file():
+        raise ModelError(f"{what}: external data '{location}' is not a file")
+    return path

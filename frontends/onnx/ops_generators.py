@@ -1,0 +1,102 @@
+"""Tensors from attributes and shapes: constants, ranges, sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from xdsl.dialects.builtin import i64
+
+from aicc.dialects.graph.arithmetic import AddOp, MulOp
+from aicc.dialects.graph.choice import CastOp
+from aicc.dialects.graph.constants import IotaOp
+from aicc.dialects.graph.dims import Dim, SymExpr, ceildiv, dim_max, dim_prod, tensor_type
+from aicc.dialects.graph.dtypes import is_integer, numpy_dtype
+from aicc.dialects.graph.movement import ExpandOp
+from aicc.frontends.onnx.context import Handler, NodeContext, Result
+from aicc.frontends.onnx.values import Value, constant_value, object_array, sizes_value
+
+
+def _constant(ctx: NodeContext) -> Value:
+    given = [name for name in _CONSTANT_KINDS if ctx.has_attr(name)]
+    if len(given) != 1:
+        ctx.fail("it has no value of a supported kind (a tensor, numbers or a list of numbers)")
+    return constant_value(_CONSTANT_KINDS[given[0]](ctx), ctx.node.output[0])
+
+
+_CONSTANT_KINDS = {
+    "value": lambda ctx: ctx.attr_tensor("value"),
+    "value_float": lambda ctx: np.array(ctx.attr_float("value_float"), np.float32),
+    "value_floats": lambda ctx: np.array(ctx.attr_floats("value_floats"), np.float32),
+    "value_int": lambda ctx: np.array(ctx.attr_int("value_int"), np.int64),
+    "value_ints": lambda ctx: np.array(ctx.attr_ints("value_ints"), np.int64),
+}
+
+
+def _constant_of_shape(ctx: NodeContext) -> Result:
+    """A constant of one repeated element takes no memory: it is a view of that element."""
+    fill = ctx.attr_tensor("value") if ctx.has_attr("value") else np.zeros(1, np.float32)
+    if fill.size != 1:
+        ctx.fail(f"attribute 'value' has {fill.size} elements, expected 1")
+    shape = ctx.sizes(0, "shape")
+    sizes = [size for size in shape if isinstance(size, int)]
+    if any(size < 0 for size in sizes):
+        ctx.fail(f"shape {sizes} has a negative size")
+    element = fill.reshape(())
+    if len(sizes) == len(shape):
+        return constant_value(np.broadcast_to(element, sizes), ctx.node.output[0])
+    return ctx.emit(ExpandOp(ctx.constant(element), shape))
+
+
+def _shape(ctx: NodeContext) -> Value:
+    dims = ctx.dims(0)
+    start, end = ctx.attr_int("start", 0), ctx.attr_int("end", len(dims))
+    return sizes_value(object_array(list(dims[start:end])), np.dtype(np.int64), ctx.node.output[0])
+
+
+def _size(ctx: NodeContext) -> Value:
+    return sizes_value(object_array([dim_prod(ctx.dims(0))], ()), np.dtype(np.int64), ctx.node.output[0])
+
+
+def _range(ctx: NodeContext) -> Result:
+    """`start + i * delta` for `0 <= i < ceil((limit - start) / delta)`; symbolic sizes are allowed for integers."""
+    if is_integer(ctx.element(0)):
+        (start,), (limit,), (delta,) = (ctx.sizes(i, name) for i, name in enumerate(("start", "limit", "delta")))
+        return _integer_range(ctx, start, limit, delta)
+    start, limit, delta = (ctx.constant_input(i, name) for i, name in enumerate(("start", "limit", "delta")))
+    if not delta:
+        ctx.fail("delta is 0")
+    dtype = start.dtype
+    exact = [np.float64(value.reshape(()).astype(np.float64)) for value in (start, limit, delta)]
+    count = max(int(np.ceil((exact[1] - exact[0]) / exact[2])), 0)
+    values = exact[0] + np.arange(count) * exact[2]
+    return constant_value(values.astype(dtype), ctx.node.output[0])
+
+
+def _integer_range(ctx: NodeContext, start: Dim, limit: Dim, delta: Dim) -> Result:
+    if not isinstance(delta, int) or delta == 0:
+        ctx.fail(f"delta is {delta}, expected a constant other than 0")
+    distance = limit - start if delta > 0 else start - limit
+    count = dim_max(ceildiv(distance, abs(delta)), 0)
+    element = ctx.element(0)
+    dtype = numpy_dtype(element)
+    if isinstance(start, int) and isinstance(count, int):
+        return constant_value((start + np.arange(count, dtype=np.int64) * delta).astype(dtype), ctx.node.output[0])
+    values = ctx.emit(IotaOp(tensor_type([count], i64), 0))
+    if delta != 1:
+        values = ctx.emit(MulOp(values, ctx.scalar(delta, i64)))
+    if isinstance(start, SymExpr):
+        first = sizes_value(object_array([start]), np.dtype(np.int64), f"{ctx.name}_start")
+        values = ctx.emit(AddOp(values, ctx.scope.materialise(first)))
+    elif start:
+        values = ctx.emit(AddOp(values, ctx.scalar(start, i64)))
+    return values if element == i64 else ctx.emit(CastOp(values, element))
+
+
+HANDLERS: Mapping[str, Handler] = {
+    "Constant": _constant,
+    "ConstantOfShape": _constant_of_shape,
+    "Range": _range,
+    "Shape": _shape,
+    "Size": _size,
+}

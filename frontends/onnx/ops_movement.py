@@ -1,0 +1,325 @@
+"""Operators that move elements by their index alone: reshaping, slicing, padding, repeating, joining."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from xdsl.dialects.builtin import i64
+from xdsl.ir import SSAValue
+
+from aicc.dialects.graph.arithmetic import AddOp
+from aicc.dialects.graph.choice import WhereOp
+from aicc.dialects.graph.comparison import GeOp, LeOp
+from aicc.dialects.graph.constants import IotaOp
+from aicc.dialects.graph.dims import (
+    Dim,
+    SymExpr,
+    ceildiv,
+    dim_prod,
+    dims_of,
+    floordiv,
+    provably_at_least,
+    shape_text,
+    tensor_type,
+)
+from aicc.dialects.graph.movement import ConcatOp, ExpandOp, PadOp, ReshapeOp, SliceOp, SplitOp, TransposeOp
+from aicc.frontends.onnx.context import Handler, NodeContext, Result
+from aicc.frontends.onnx.values import object_array, sizes_value
+
+
+def _reshaped(ctx: NodeContext, shape: Sequence[Dim]) -> Result:
+    """Input 0 in another shape; no op if it has that already."""
+    if tuple(shape) == ctx.dims(0):
+        return ctx.value(0)
+    return ctx.emit(ReshapeOp(ctx.ssa(0), tuple(shape)))
+
+
+def _reshape(ctx: NodeContext) -> Result:
+    """0 stands for the size in the same place (unless `allowzero`), -1 for what is left."""
+    dims, allow_zero = ctx.dims(0), bool(ctx.attr_int("allowzero", 0))
+    wanted = list(ctx.sizes(1, "shape"))
+    for i, size in enumerate(wanted):
+        if isinstance(size, int) and size < -1:
+            ctx.fail(f"shape {shape_text(wanted)} has a negative size")
+        if size == 0 and not allow_zero:
+            if i >= len(dims):
+                ctx.fail(f"shape {shape_text(wanted)} has 0 at place {i}, but the input has rank {len(dims)}")
+            wanted[i] = dims[i]
+    if wanted.count(-1) > 1:
+        ctx.fail(f"shape {shape_text(wanted)} has -1 twice")
+    if -1 in wanted:
+        if allow_zero and 0 in wanted:
+            ctx.fail(f"shape {shape_text(wanted)} has 0 and -1, so that -1 cannot be inferred")
+        wanted[wanted.index(-1)] = _rest(ctx, dims, [size for size in wanted if size != -1])
+    return _reshaped(ctx, wanted)
+
+
+def _rest(ctx: NodeContext, dims: Sequence[Dim], given: Sequence[Dim]) -> Dim:
+    """`prod(dims) / prod(given)`; equal sizes are struck out first, as the sizes might be 0."""
+    left, right = list(dims), list(given)
+    for size in dims:
+        if size in right:
+            left.remove(size)
+            right.remove(size)
+    total, divisor = dim_prod(left), dim_prod(right)
+    if divisor == 0:
+        ctx.fail(f"-1 cannot be inferred for an input of shape {shape_text(dims)} and sizes {shape_text(given)}")
+    if isinstance(total, int) and isinstance(divisor, int) and total % divisor:
+        ctx.fail(f"an input of shape {shape_text(dims)} cannot have sizes {shape_text([*given, -1])}")
+    return floordiv(total, divisor)
+
+
+def _flatten(ctx: NodeContext) -> Result:
+    dims = ctx.dims(0)
+    axis = ctx.axis(ctx.attr_int("axis", 1), len(dims), past_end=True)
+    return _reshaped(ctx, (dim_prod(dims[:axis]), dim_prod(dims[axis:])))
+
+
+def _given_axes(ctx: NodeContext, rank: int) -> tuple[int, ...] | None:
+    """Axes from the attribute (opset < 13) or input 1."""
+    if ctx.has(1):
+        return ctx.axes(ctx.numbers(1, "axes"), rank)
+    return ctx.axes(ctx.attr_ints("axes"), rank) if ctx.has_attr("axes") else None
+
+
+def _squeeze(ctx: NodeContext) -> Result:
+    dims = ctx.dims(0)
+    axes = _given_axes(ctx, len(dims))
+    if axes is None:
+        if any(isinstance(size, SymExpr) for size in dims):
+            ctx.fail(f"axes are not given, so the rank of the result depends on the sizes {shape_text(dims)}")
+        axes = tuple(i for i, size in enumerate(dims) if size == 1)
+    for axis in axes:
+        if isinstance(dims[axis], int) and dims[axis] != 1:
+            ctx.fail(f"axis {axis} has size {dims[axis]}, expected 1")
+    return _reshaped(ctx, [size for i, size in enumerate(dims) if i not in axes])
+
+
+def _unsqueeze(ctx: NodeContext) -> Result:
+    dims = list(ctx.dims(0))
+    count = len(ctx.numbers(1, "axes") if ctx.has(1) else ctx.attr_ints("axes"))
+    axes = _given_axes(ctx, len(dims) + count)
+    for axis in sorted(axes or ()):
+        dims.insert(axis, 1)
+    return _reshaped(ctx, dims)
+
+
+def _transpose(ctx: NodeContext) -> Result:
+    rank = ctx.rank(0)
+    perm = ctx.attr_ints("perm", tuple(reversed(range(rank))))
+    if perm == tuple(range(rank)):
+        return ctx.value(0)
+    return ctx.emit(TransposeOp(ctx.ssa(0), perm))
+
+
+def _concat(ctx: NodeContext) -> Result:
+    if len(ctx.inputs) == 1:
+        return ctx.value(0)
+    values = ctx.every()
+    return ctx.emit(ConcatOp(values, ctx.axis(ctx.attr_int("axis"), ctx.rank(0))))
+
+
+def _split(ctx: NodeContext) -> Sequence[Result]:
+    axis = ctx.axis(ctx.attr_int("axis", 0), ctx.rank(0))
+    size, count = ctx.dims(0)[axis], len(ctx.node.output)
+    if ctx.has(1):
+        sizes = ctx.sizes(1, "split")
+    elif ctx.has_attr("split"):
+        sizes = ctx.attr_ints("split")
+    else:
+        # Equal parts; from opset 18 on the last one may be smaller.
+        count = ctx.attr_int("num_outputs", count)
+        part = ceildiv(size, count)
+        if ctx.version < 18 and isinstance(size, int) and size % count:
+            ctx.fail(f"size {size} of axis {axis} cannot be split into {count} equal parts")
+        sizes = (*[part] * (count - 1), size - part * (count - 1))
+    if len(sizes) != len(ctx.node.output):
+        ctx.fail(f"it has {len(ctx.node.output)} outputs for {len(sizes)} parts")
+    if len(sizes) == 1:
+        return [ctx.value(0)]
+    return ctx.emit_all(SplitOp(ctx.ssa(0), axis, sizes))
+
+
+def _slice(ctx: NodeContext) -> Result:
+    dims = ctx.dims(0)
+    if ctx.version < 10:
+        starts: Sequence[Dim] = ctx.attr_ints("starts")
+        ends: Sequence[Dim] = ctx.attr_ints("ends")
+        axes = ctx.attr_ints("axes", tuple(range(len(starts))))
+        steps: Sequence[int] = [1] * len(starts)
+    else:
+        starts, ends = ctx.sizes(1, "starts"), ctx.sizes(2, "ends")
+        axes = ctx.numbers(3, "axes") if ctx.has(3) else tuple(range(len(starts)))
+        steps = ctx.numbers(4, "steps") if ctx.has(4) else [1] * len(starts)
+    if not len(starts) == len(ends) == len(axes) == len(steps):
+        ctx.fail(f"starts, ends, axes and steps have {len(starts)}, {len(ends)}, {len(axes)} and {len(steps)} entries")
+    low: list[Dim] = [0] * len(dims)
+    high, strides = list(dims), [1] * len(dims)
+    for axis, start, end, step in zip(ctx.axes(axes, len(dims)), starts, ends, steps, strict=True):
+        low[axis], high[axis], strides[axis] = start, end, step
+    result = SliceOp.from_bounds(ctx.ssa(0), low, high, strides)
+    if result.sizes.data == dims and all(step == 1 for step in strides):
+        return ctx.value(0)
+    return ctx.emit(result)
+
+
+def _pad(ctx: NodeContext) -> Result:
+    """Pads are an attribute up to opset 10; axes are an input from 18 on. Negative pads cut off."""
+    dims = ctx.dims(0)
+    rank = len(dims)
+    mode = ctx.attr_str("mode", "constant")
+    pads: Sequence[Dim] = ctx.attr_ints("pads") if ctx.version < 11 else ctx.sizes(1, "pads")
+    axes = ctx.axes(ctx.numbers(3, "axes"), rank) if ctx.has(3) else tuple(range(rank))
+    if len(pads) != 2 * len(axes):
+        ctx.fail(f"pads has {len(pads)} entries, expected {2 * len(axes)}")
+    low: list[Dim] = [0] * rank
+    high: list[Dim] = [0] * rank
+    for i, axis in enumerate(axes):
+        low[axis], high[axis] = pads[i], pads[len(axes) + i]
+    if mode not in ("constant", "reflect", "edge", "wrap"):
+        ctx.fail(f"mode is '{mode}', expected constant, reflect, edge or wrap")
+    x = ctx.ssa(0)
+    if not any(low) and not any(high):
+        return ctx.value(0)
+    if mode == "wrap":
+        return _wrapped(ctx, x, low, high)
+    fill: SSAValue | None = None
+    if mode == "constant":
+        if ctx.version < 11 and ctx.attr_float("value", 0.0):
+            fill = ctx.scalar(ctx.attr_float("value"), ctx.element(0))
+        elif ctx.has(2):
+            fill = ctx.ssa(2)
+            if ctx.rank(2):
+                fill = ctx.emit(ReshapeOp(fill, ()))
+    return ctx.emit(PadOp(x, low, high, value=fill, mode=mode))
+
+
+def _wrapped(ctx: NodeContext, x: SSAValue, low: Sequence[Dim], high: Sequence[Dim]) -> SSAValue:
+    """Padding with the other end of each axis, at most once around."""
+    for axis, (before, after) in enumerate(zip(low, high, strict=True)):
+        dims = dims_of(x.type)
+        for size in (before, after):
+            if not provably_at_least(dims[axis] - size, 0) or not provably_at_least(size, 0):
+                ctx.fail(f"mode is 'wrap' with padding {size}, expected 0 to the size {dims[axis]} of axis {axis}")
+        parts = [x]
+        if before != 0:
+            parts.insert(0, _part(ctx, x, axis, dims[axis] - before, before))
+        if after != 0:
+            parts.append(_part(ctx, x, axis, 0, after))
+        if len(parts) > 1:
+            x = ctx.emit(ConcatOp(parts, axis))
+    return x
+
+
+def _part(ctx: NodeContext, x: SSAValue, axis: int, start: Dim, size: Dim) -> SSAValue:
+    """`size` indices of one axis from `start` on."""
+    sizes = list(dims_of(x.type))
+    starts: list[Dim] = [0] * len(sizes)
+    starts[axis], sizes[axis] = start, size
+    return ctx.emit(SliceOp(x, starts, sizes, [1] * len(sizes)))
+
+
+def _expand(ctx: NodeContext) -> Result:
+    """A size of the input that is not 1 stays; one that only may be 1 is taken to be what is asked for."""
+    wanted, dims = list(ctx.sizes(1, "shape")), list(ctx.dims(0))
+    rank = max(len(wanted), len(dims))
+    wanted, dims = [1] * (rank - len(wanted)) + wanted, [1] * (rank - len(dims)) + dims
+    result: list[Dim] = []
+    for size, target in zip(dims, wanted, strict=True):
+        if isinstance(target, int) and target < 0:
+            ctx.fail(f"shape {shape_text(wanted)} has a negative size")
+        fixed = isinstance(size, int) and size != 1
+        if fixed and isinstance(target, int) and target not in (1, size):
+            ctx.fail(f"an input of shape {shape_text(dims)} cannot be expanded to {shape_text(wanted)}")
+        result.append(size if target == 1 or fixed else target)
+    if tuple(result) == ctx.dims(0):
+        return ctx.value(0)
+    return ctx.emit(ExpandOp(ctx.ssa(0), result))
+
+
+def _tile(ctx: NodeContext) -> Result:
+    """Repeats along an axis become an axis of their own before it, and are merged with it afterwards."""
+    dims, repeats = ctx.dims(0), ctx.sizes(1, "repeats")
+    if len(repeats) != len(dims):
+        ctx.fail(f"repeats has {len(repeats)} entries for an input of rank {len(dims)}")
+    if all(count == 1 for count in repeats):
+        return ctx.value(0)
+    x, before, expanded = ctx.ssa(0), list[Dim](), list[Dim]()
+    for size, count in zip(dims, repeats, strict=True):
+        if isinstance(count, int) and count < 0:
+            ctx.fail(f"repeats {shape_text(repeats)} has a negative entry")
+        before += [size] if count == 1 or size == 1 else [1, size]
+        expanded += [count] if size == 1 else [size] if count == 1 else [count, size]
+    if len(before) != len(dims):
+        x = ctx.emit(ReshapeOp(x, before))
+    x = ctx.emit(ExpandOp(x, expanded))
+    result = [size * count for size, count in zip(dims, repeats, strict=True)]
+    return ctx.emit(ReshapeOp(x, result)) if len(before) != len(dims) else x
+
+
+def _blocks(ctx: NodeContext) -> tuple[int, tuple[Dim, ...]]:
+    size, dims = ctx.attr_int("blocksize"), ctx.dims(0)
+    if len(dims) != 4 or size < 1:
+        ctx.fail(f"blocksize is {size} and the input has rank {len(dims)}, expected at least 1 and rank 4")
+    return size, dims
+
+
+def _depth_to_space(ctx: NodeContext) -> SSAValue:
+    block, (n, c, h, w) = _blocks(ctx)
+    if isinstance(c, int) and c % (block * block):
+        ctx.fail(f"{c} channels are no multiple of the squared blocksize {block}")
+    depth = floordiv(c, block * block)
+    match ctx.attr_str("mode", "DCR"):
+        case "DCR":
+            shape, perm = (n, block, block, depth, h, w), (0, 3, 4, 1, 5, 2)
+        case "CRD":
+            shape, perm = (n, depth, block, block, h, w), (0, 1, 4, 2, 5, 3)
+        case mode:
+            ctx.fail(f"mode is '{mode}', expected DCR or CRD")
+    x = ctx.emit(TransposeOp(ctx.emit(ReshapeOp(ctx.ssa(0), shape)), perm))
+    return ctx.emit(ReshapeOp(x, (n, depth, h * block, w * block)))
+
+
+def _space_to_depth(ctx: NodeContext) -> SSAValue:
+    block, (n, c, h, w) = _blocks(ctx)
+    for size in (h, w):
+        if isinstance(size, int) and size % block:
+            ctx.fail(f"size {size} is no multiple of the blocksize {block}")
+    rows, columns = floordiv(h, block), floordiv(w, block)
+    x = ctx.emit(ReshapeOp(ctx.ssa(0), (n, c, rows, block, columns, block)))
+    x = ctx.emit(TransposeOp(x, (0, 3, 5, 1, 2, 4)))
+    return ctx.emit(ReshapeOp(x, (n, c * block * block, rows, columns)))
+
+
+def _trilu(ctx: NodeContext) -> SSAValue:
+    """Keeps the elements with `column - row >= k` (upper) or `<= k` (lower)."""
+    dims = ctx.dims(0)
+    if len(dims) < 2:
+        ctx.fail(f"the input has rank {len(dims)}, expected at least 2")
+    (k,) = ctx.sizes(1, "k") if ctx.has(1) else (0,)
+    row = ctx.emit(IotaOp(tensor_type([dims[-2], 1], i64), 0))
+    column = ctx.emit(IotaOp(tensor_type([1, dims[-1]], i64), 1))
+    if k != 0:
+        offset = sizes_value(object_array([k]), np.dtype(np.int64), f"{ctx.name}_k")
+        row = ctx.emit(AddOp(row, ctx.scope.materialise(offset)))
+    compare = GeOp if ctx.attr_int("upper", 1) else LeOp
+    return ctx.emit(WhereOp(ctx.emit(compare(column, row)), ctx.ssa(0), ctx.scalar(0, ctx.element(0))))
+
+
+HANDLERS: Mapping[str, Handler] = {
+    "Concat": _concat,
+    "DepthToSpace": _depth_to_space,
+    "Expand": _expand,
+    "Flatten": _flatten,
+    "Pad": _pad,
+    "Reshape": _reshape,
+    "Slice": _slice,
+    "SpaceToDepth": _space_to_depth,
+    "Split": _split,
+    "Squeeze": _squeeze,
+    "Tile": _tile,
+    "Transpose": _transpose,
+    "Trilu": _trilu,
+    "Unsqueeze": _unsqueeze,
+}

@@ -1,0 +1,31 @@
+"""Every operator that can be imported, by domain and name."""
+
+from collections.abc import Mapping
+
+from aicc.frontends.onnx import (
+    ops_control,
+    ops_elementwise,
+    ops_generators,
+    ops_indexing,
+    ops_movement,
+    ops_nn,
+    ops_norm,
+    ops_reduce,
+)
+from aicc.frontends.onnx.context import Handler
+
+_STANDARD = (
+    ops_control,
+    ops_elementwise,
+    ops_generators,
+    ops_indexing,
+    ops_movement,
+    ops_nn,
+    ops_norm,
+    ops_reduce,
+)
+
+HANDLERS: Mapping[tuple[str, str], Handler] = {
+    ("", name): handler for module in _STANDARD for name, handler in module.HANDLERS.items()
+}
+"""(domain, operator) -> what makes its ops; the domain of the standard operators is empty."""
