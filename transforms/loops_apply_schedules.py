@@ -1,0 +1,205 @@
+"""
+`loops-apply-schedules`: carries out the schedules of a module's kernels, then removes them.
+
+Before: transform.named_sequence @k_schedule(%k: !transform.any_op) {    After: @k with its loops tiled, no sequence
+          %l = schedule.loop %k {label = "s0_d0"}
+          %o, %i, %t = schedule.tile %l {sizes = array<i64: 16>}
+          ... }
+        func.func private @k(...) { plain nest }
+
+A handle is a list of ops: the kernel, or loops. A step that cannot be done is an error that names the step, the loop
+and the reason, at the op of the schedule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.dialects.transform import NamedSequenceOp
+from xdsl.dialects.transform import YieldOp as SequenceYieldOp
+from xdsl.ir import Operation, SSAValue
+from xdsl.passes import ModulePass
+
+from aicc.dialects.loops import ForOp
+from aicc.dialects.loops.functions import find_function
+from aicc.dialects.schedule.ops import (
+    CollapseOp,
+    InterchangeOp,
+    LoopOp,
+    PackOp,
+    ParallelizeOp,
+    TileOp,
+    UnrollOp,
+    VectorizeOp,
+)
+from aicc.transforms.diagnostics import fail, note
+from aicc.transforms.loops_collapse import collapse_loops
+from aicc.transforms.loops_interchange import interchange_loops
+from aicc.transforms.loops_nest import StepError, find_loops
+from aicc.transforms.loops_pack import Packing, pack_argument
+from aicc.transforms.loops_parallelize import parallelize_loop
+from aicc.transforms.loops_tile import tile_loops
+from aicc.transforms.loops_unroll import unroll_loop
+from aicc.transforms.loops_vectorize import vectorize_loops
+
+SUFFIX = "_schedule"
+"""What the name of a kernel's schedule adds to the kernel's."""
+
+ATTRIBUTE = "transform.with_named_sequence"
+
+
+@dataclass
+class Run:
+    """A schedule being carried out on a kernel."""
+
+    module: ModuleOp
+    kernel: FuncOp
+    handles: dict[SSAValue, list[Operation]] = field(default_factory=dict[SSAValue, list[Operation]])
+
+    def loops(self, step: Operation, handle: SSAValue) -> list[ForOp]:
+        """The loops of a handle, all of which must still be there."""
+        loops = [op for op in self._ops(step, handle) if isinstance(op, ForOp)]
+        if len(loops) != len(self.handles[handle]):
+            fail(step, "the handle stands for the kernel, expected loops")
+        return loops
+
+    def zipped(self, step: Operation, handles: Sequence[SSAValue]) -> list[tuple[ForOp, ...]]:
+        """The loops of several handles of equal length, one of each at a time."""
+        lists = [self.loops(step, handle) for handle in handles]
+        if len(lengths := {len(loops) for loops in lists}) > 1:
+            fail(step, f"the handles stand for {', '.join(map(str, sorted(lengths)))} loops, expected as many of each")
+        return list(zip(*lists, strict=True))
+
+    def _ops(self, step: Operation, handle: SSAValue) -> list[Operation]:
+        ops = self.handles[handle]
+        for op in ops:
+            if op is not self.kernel and not self._attached(op):
+                label = f"'{op.label.data}' " if isinstance(op, ForOp) else ""
+                fail(step, f"the loop {label}that the handle stood for has been replaced by an earlier step")
+        return ops
+
+    def _attached(self, op: Operation) -> bool:
+        current: Operation | None = op
+        while current is not None and current is not self.kernel:
+            current = current.parent_op()
+        return current is self.kernel
+
+    def roots(self, step: Operation, handle: SSAValue) -> list[Operation]:
+        """The ops of a handle."""
+        return self._ops(step, handle)
+
+
+def _loop(run: Run, op: LoopOp) -> None:
+    roots = run.roots(op, op.root)
+    found = [loop for root in roots for loop in find_loops(root, op.label.data)]
+    if not found:
+        have = dict.fromkeys(x.label.data for root in roots for x in root.walk() if isinstance(x, ForOp))
+        fail(op, f"no loop is labelled '{op.label.data}'; there are {', '.join(have) or 'no loops'}")
+    run.handles[op.result] = list(found)
+
+
+def _tile(run: Run, op: TileOp) -> None:
+    count = len(op.loops)
+    lists: list[list[Operation]] = [[] for _ in op.results]
+    for loops in run.zipped(op, op.loops):
+        tiled = tile_loops(loops, op.tile_sizes, op.tile_tails)
+        for position in range(count):
+            lists[position] += tiled.outers[position]
+            lists[count + position] += tiled.inners[position]
+        lists[-1] += tiled.peeled
+    run.handles.update(zip(op.results, lists, strict=True))
+
+
+def _interchange(run: Run, op: InterchangeOp) -> None:
+    lists: list[list[Operation]] = [[] for _ in op.results]
+    for loops in run.zipped(op, op.loops):
+        for found, loop in zip(lists, interchange_loops(loops, op.new_order), strict=True):
+            found.append(loop)
+    run.handles.update(zip(op.results, lists, strict=True))
+
+
+def _collapse(run: Run, op: CollapseOp) -> None:
+    pairs = run.zipped(op, (op.outer, op.inner))
+    run.handles[op.result] = [collapse_loops(outer, inner) for outer, inner in pairs]
+
+
+def _unroll(run: Run, op: UnrollOp) -> None:
+    for loop in run.loops(op, op.loop):
+        unroll_loop(loop, op.factor.value.data)
+
+
+def _vectorize(run: Run, op: VectorizeOp) -> None:
+    for loops in run.zipped(op, op.loops):
+        vectorize_loops(loops)
+
+
+def _parallelize(run: Run, op: ParallelizeOp) -> None:
+    for loop in run.loops(op, op.loop):
+        parallelize_loop(loop, op.iterations)
+
+
+def _pack(run: Run, op: PackOp) -> None:
+    if run.roots(op, op.kernel) != [run.kernel]:
+        fail(op, "the handle stands for loops, expected the kernel")
+    pack_argument(run.module, run.kernel, op.argument.value.data, Packing(op.tile_sizes, op.new_order))
+
+
+_STEPS: dict[type[Operation], Callable[[Run, Operation], None]] = {
+    CollapseOp: _collapse,
+    InterchangeOp: _interchange,
+    LoopOp: _loop,
+    PackOp: _pack,
+    ParallelizeOp: _parallelize,
+    TileOp: _tile,
+    UnrollOp: _unroll,
+    VectorizeOp: _vectorize,
+}  # pyright: ignore[reportAssignmentType]
+
+
+def apply_schedule(module: ModuleOp, kernel: FuncOp, sequence: NamedSequenceOp) -> None:
+    """
+    Carries out the steps of `sequence` on `kernel`.
+
+    Raises:
+        LocatedPassError: at the first step that cannot be done.
+    """
+    run = Run(module, kernel)
+    run.handles[sequence.body.block.args[0]] = [kernel]
+    for op in sequence.body.block.ops:
+        if isinstance(op, SequenceYieldOp):
+            break
+        step = _STEPS.get(type(op))
+        if step is None:
+            fail(op, f"{op.name} is not a step that loops-apply-schedules knows")
+        try:
+            step(run, op)
+        except StepError as error:
+            fail(op, str(error), note(f"in the schedule of @{kernel.sym_name.data}", kernel))
+
+
+def schedules(module: ModuleOp) -> list[NamedSequenceOp]:
+    """The schedules of kernels in the module."""
+    return [op for op in module.body.block.ops if isinstance(op, NamedSequenceOp) and op.sym_name.data.endswith(SUFFIX)]
+
+
+@dataclass(frozen=True)
+class LoopsApplySchedulesPass(ModulePass):
+    """Carries out the schedules of kernels and removes them."""
+
+    name = "loops-apply-schedules"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for sequence in schedules(op):
+            name = sequence.sym_name.data.removesuffix(SUFFIX)
+            kernel = find_function(op, name)
+            if kernel is None:
+                fail(sequence, f"a schedule for the kernel @{name}, which does not exist")
+            apply_schedule(op, kernel, sequence)
+            sequence.detach()
+            sequence.erase()
+        if not any(isinstance(left, NamedSequenceOp) for left in op.body.block.ops):
+            op.attributes.pop(ATTRIBUTE, None)

@@ -1,0 +1,277 @@
+"""
+`loops-pack`: a kernel reads an argument from a packed copy, tile by tile and padded with zeros.
+
+Before: main: call @k(%w, %x, %o)                After, `argument=0 tiles=16,0 order=0,1`:
+        @k:   load %w[%i, %j] : memref<20x8xf32>       main: %p = alloc : memref<2x8x16xf32>
+                                                             call @k_pack0(%w, %p)
+                                                             call @k(%p, %x, %o)
+                                                       @k:   load %w[%i floordiv 16, %j, %i mod 16]
+
+The divisions disappear when the loop of `%i` is tiled by 16. The packing kernel is a kernel like any other: what it
+makes of a constant is moved to `@prepare` by `loops-hoist-constants`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any, cast
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import (
+    AffineMapAttr,
+    AnyFloat,
+    FloatAttr,
+    FunctionType,
+    IntegerAttr,
+    IntegerType,
+    ModuleOp,
+    UnitAttr,
+    i64,
+)
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineMap
+from xdsl.passes import ModulePass
+from xdsl.utils.exceptions import PassFailedException
+
+from aicc.dialects.graph.dims import Dim, ceildiv, provably_equal
+from aicc.dialects.loops import AllocOp, CallOp, ForOp, LoadOp, SizeOp, StoreOp, YieldOp
+from aicc.dialects.loops.access import lanes_of
+from aicc.dialects.loops.attrs import AnyMemRef, LoopKind, memref_dims, memref_of, memref_type
+from aicc.dialects.loops.functions import (
+    KERNEL,
+    NUM_OUTPUTS,
+    SYMBOLS,
+    find_function,
+    is_kernel,
+    num_outputs,
+    symbol_names,
+    symbols_attr,
+)
+from aicc.transforms.locations import set_locations
+from aicc.transforms.loops_index import fold_index_ops
+from aicc.transforms.loops_nest import StepError
+from aicc.transforms.loops_parallelize import parallelize_loop
+from aicc.transforms.loops_vectorize import vectorize_loops
+
+STEP = "pack"
+
+
+@dataclass(frozen=True)
+class Packing:
+    """The layout of a packed copy; see `schedule.pack`."""
+
+    tiles: tuple[int, ...]
+    """Per dimension of the source: elements per tile, 0 for a dimension that is not split."""
+
+    order: tuple[int, ...]
+    """Dimensions of the source in the order of the copy; inner parts of split ones follow all of them."""
+
+    @property
+    def split(self) -> tuple[int, ...]:
+        """The split dimensions, in order."""
+        return tuple(dim for dim, size in enumerate(self.tiles) if size)
+
+    def packed_dims(self, dims: Sequence[Dim]) -> list[Dim]:
+        """The dimensions of the copy of a source with dimensions `dims`."""
+        outer = [ceildiv(dims[dim], self.tiles[dim]) if self.tiles[dim] else dims[dim] for dim in self.order]
+        return [*outer, *(self.tiles[dim] for dim in self.split)]
+
+    def packed_index(self, index: Sequence[AffineExpr]) -> tuple[AffineExpr, ...]:
+        """Where the element `index` of the source is in the copy."""
+        outer = [index[dim] // self.tiles[dim] if self.tiles[dim] else index[dim] for dim in self.order]
+        return (*outer, *(index[dim] % self.tiles[dim] for dim in self.split))
+
+
+def kernel_buffers(kernel: FuncOp) -> list[BlockArgument]:
+    """The arguments of a kernel that are buffers, outputs included."""
+    return list(kernel.args)[len(symbol_names(kernel)) :]
+
+
+def pack_argument(module: ModuleOp, kernel: FuncOp, argument: int, packing: Packing) -> FuncOp:
+    """
+    Makes the kernel read buffer `argument` from a packed copy, which its callers make; returns the packing kernel.
+
+    Raises:
+        StepError: if there is no such input, it has another rank than the packing, or it is not read by plain loads
+            alone.
+    """
+    source = _check(kernel, argument, packing)
+    old_type = memref_of(source)
+    new_type = memref_type(packing.packed_dims(memref_dims(old_type)), old_type.element_type)
+    packer = build_packer(f"{kernel.sym_name.data}_pack{argument}", kernel, old_type, packing)
+    module.body.block.insert_op_before(packer, kernel)
+    loads = [use.operation for use in source.uses]
+    for load in loads:
+        assert isinstance(load, LoadOp)
+        load.map = AffineMapAttr(
+            AffineMap(load.map.data.num_dims, load.map.data.num_symbols, packing.packed_index(load.map.data.results))
+        )
+    _retype(kernel, source, new_type)
+    fold_index_ops(loads)
+    for op in list(module.walk()):
+        if isinstance(op, CallOp) and op.callee_name == kernel.sym_name.data:
+            _pack_at_call(op, len(symbol_names(kernel)), argument, packer, packing)
+    return packer
+
+
+def _check(kernel: FuncOp, argument: int, packing: Packing) -> BlockArgument:
+    buffers = kernel_buffers(kernel)
+    inputs = len(buffers) - num_outputs(kernel)
+    if argument >= inputs:
+        raise StepError(STEP, kernel, f"has {inputs} input buffers, there is no input {argument}")
+    source = buffers[argument]
+    if (rank := memref_of(source).get_num_dims()) != len(packing.tiles):
+        raise StepError(STEP, kernel, f"input {argument} has {rank} dimensions, the packing {len(packing.tiles)}")
+    for use in source.uses:
+        op = use.operation
+        if not isinstance(op, LoadOp) or op.fill is not None or lanes_of(op.result.type):
+            raise StepError(
+                STEP, kernel, f"input {argument} is used by {op.name} in another way than plain scalar loads"
+            )
+    return source
+
+
+def _retype(kernel: FuncOp, argument: BlockArgument, type: Attribute) -> None:
+    """Gives an argument of a kernel a new type."""
+    block = argument.block
+    new = block.insert_arg(type, argument.index)
+    new.name_hint = argument.name_hint
+    new.location = argument.location
+    argument.replace_all_uses_with(new)
+    block.erase_arg(argument)
+    kernel.function_type = FunctionType.from_lists([arg.type for arg in block.args], kernel.function_type.outputs.data)
+
+
+def _pack_at_call(call: CallOp, symbols: int, argument: int, packer: FuncOp, packing: Packing) -> None:
+    """Packs the operand right before the call."""
+    position = symbols + argument
+    source = call.arguments[position]
+    type = memref_of(source)
+    copy = AllocOp(memref_type(packing.packed_dims(memref_dims(type)), type.element_type))
+    copy.result.name_hint = f"{source.name_hint}_packed" if source.name_hint else "packed"
+    pack = CallOp(packer.sym_name.data, [*call.arguments[:symbols], source, copy.result])
+    for op in (copy, pack):
+        op.location = call.location
+    block = call.parent
+    assert block is not None
+    block.insert_ops_before([copy, pack], call)
+    call.operands[position] = copy.result
+
+
+def zero_of(type: Attribute) -> Attribute:
+    """Zero of an element type."""
+    if isinstance(type, AnyFloat):
+        return FloatAttr(0.0, type)
+    return IntegerAttr(0, cast("IntegerType[Any]", type))
+
+
+def build_packer(name: str, kernel: FuncOp, source_type: AnyMemRef, packing: Packing) -> FuncOp:
+    """
+    A kernel `name(symbols..., source, packed)` that fills the packed copy, with the symbols of `kernel`.
+
+    One nest per combination of full tiles and remainders; the nest of full tiles reads and writes vectors where the
+    source is contiguous along the only split dimension.
+    """
+    names = symbol_names(kernel)
+    symbol_types = [arg.type for arg in kernel.args[: len(names)]]
+    dims = memref_dims(source_type)
+    packed_type = memref_type(packing.packed_dims(dims), source_type.element_type)
+    types = [*symbol_types, source_type, packed_type]
+    block = Block(arg_types=types)
+    for argument, hint in zip(block.args, [*names, "source", "packed"], strict=True):
+        argument.name_hint = hint if hint.isidentifier() else None
+    for tails in product((False, True), repeat=len(packing.split)):
+        _add_nest(block, packing, dims, dict(zip(packing.split, tails, strict=True)))
+    block.add_op(ReturnOp())
+    func = FuncOp(name, (types, []), Region(block), visibility="private")
+    func.attributes.update({KERNEL: UnitAttr(), SYMBOLS: symbols_attr(names), NUM_OUTPUTS: IntegerAttr(1, i64)})
+    set_locations([func], kernel.location)
+    return func
+
+
+def _add_nest(block: Block, packing: Packing, dims: Sequence[Dim], tails: Mapping[int, bool]) -> None:
+    """Copies all full tiles, or the remainders of the dimensions in `tails`, padded with zeros."""
+    source, packed = block.args[-2:]
+    loops: list[ForOp] = []
+    outer: dict[int, ForOp] = {}
+    inner: dict[int, ForOp] = {}
+    for dim in packing.order:
+        size = packing.tiles[dim]
+        first, last = (0, dims[dim]) if not size else (0, dims[dim] // size)
+        if tails.get(dim):
+            first, last = last, ceildiv(dims[dim], size)
+        if provably_equal(first, last):
+            return
+        outer[dim] = _loop(block, first, last, f"pack_d{dim}")
+        loops.append(outer[dim])
+    for dim in packing.split:
+        inner[dim] = _loop(block, 0, packing.tiles[dim], f"pack_d{dim}.i")
+        loops.append(inner[dim])
+    operands = [loop.induction for loop in loops]
+    index: list[AffineExpr] = []
+    for dim in range(len(dims)):
+        expr: AffineExpr = AffineDimExpr(loops.index(outer[dim]))
+        if dim in inner:
+            expr = expr * packing.tiles[dim] + AffineDimExpr(loops.index(inner[dim]))
+        index.append(expr)
+    fill = zero_of(memref_of(source).element_type) if any(tails.values()) else None
+    load = LoadOp(source, AffineMap(len(loops), 0, tuple(index)), operands, fill=fill)
+    store = StoreOp(load.result, packed, AffineMap.identity(len(loops)), operands)
+    body: list[Operation] = [load, store]
+    for loop in reversed(loops):
+        loop.block.add_ops([*body, YieldOp()])
+        body = [loop]
+    block.add_op(loops[0])
+    parallelize_loop(loops[0])
+    contiguous = len(packing.split) == 1 and packing.split[0] == len(dims) - 1
+    if contiguous and fill is None:
+        vectorize_loops(loops[-1:])
+
+
+def _loop(block: Block, first: Dim, last: Dim, label: str) -> ForOp:
+    """A parallel loop from `first` to `last` with an empty body; sizes that are not numbers are computed in `block`."""
+    ends: list[int | SSAValue] = []
+    for end in (first, last):
+        if isinstance(end, int):
+            ends.append(end)
+        else:
+            size = SizeOp(end)
+            block.add_op(size)
+            ends.append(size.result)
+    return ForOp(ends[0], (), ends[1], (), kind=LoopKind.PARALLEL, label=label)
+
+
+@dataclass(frozen=True)
+class LoopsPackPass(ModulePass):
+    """Packs an input of a kernel."""
+
+    name = "loops-pack"
+
+    kernel: str
+    """Name of the kernel."""
+
+    argument: int
+    """Input to pack: position among the kernel's buffers, without its symbols."""
+
+    tiles: tuple[int, ...]
+    """Elements per tile for each dimension of the input; 0 for a dimension that is not split."""
+
+    order: tuple[int, ...]
+    """Dimensions of the input in the order of the copy; inner parts of split ones follow all of them."""
+
+    def __post_init__(self) -> None:
+        if sorted(self.order) != list(range(len(self.tiles))):
+            raise PassFailedException(
+                f"{self.name}: order {list(self.order)} is no permutation of the {len(self.tiles)} dimensions of tiles"
+            )
+        if any(size < 0 for size in self.tiles):
+            raise PassFailedException(f"{self.name}: tiles must be at least 0, got {list(self.tiles)}")
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        kernel = find_function(op, self.kernel)
+        if kernel is None or not is_kernel(kernel):
+            raise PassFailedException(f"{self.name}: no kernel is named '{self.kernel}'")
+        pack_argument(op, kernel, self.argument, Packing(self.tiles, self.order))

@@ -1,0 +1,315 @@
+"""
+`loops-tile`: splits perfectly nested loops into loops over tiles around loops within a tile.
+
+Before: for %i = 0 to 20 { body(%i) }
+
+After, `size=8 tail=peel`:                     After, `size=8 tail=mask`:
+    for "i.o" %o = 0 to 2 {                        for "i.o" %o = 0 to 3 {
+      for "i.i" %k = 0 to 8 { body(8*%o + %k) } }    for "i.i" %k = 0 to min(8, 20 - 8*%o) { body(8*%o + %k) } }
+    for "i.i" %k = 0 to 4 { body(16 + %k) }
+
+Several loops are tiled at once, all loops over tiles outside all loops within tiles; peeling makes one perfect nest for
+each combination of full tiles and remainders, so that each of them can be transformed further. A remainder that is not
+a known number has a loop of at most one tile around it: `for "i.t" %o = n floordiv 8 to (n + 7) floordiv 8`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise, product
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
+from xdsl.passes import ModulePass
+from xdsl.utils.exceptions import PassFailedException
+
+from aicc.dialects.loops import ApplyOp, ForOp, YieldOp
+from aicc.transforms.loops_index import Expression, IndexBounds, bound_expressions, combine, fold_index_ops
+from aicc.transforms.loops_legality import check_reorderable
+from aicc.transforms.loops_nest import (
+    StepError,
+    check_perfect,
+    check_rectangular,
+    kernels_with,
+    labelled,
+    nest_by_labels,
+)
+
+STEP = "tile"
+
+
+@dataclass
+class Tiled:
+    """What tiling made; each inner list goes over all nests, the one of full tiles first."""
+
+    outers: list[list[ForOp]]
+    """Per old loop: the loop over full tiles, or nothing where no tile is full."""
+
+    inners: list[list[ForOp]]
+    """Per old loop: the loops within a tile."""
+
+    peeled: list[ForOp] = field(default_factory=list[ForOp])
+    """The outermost loops of the nests for what does not fill a tile."""
+
+
+@dataclass(frozen=True)
+class _Range:
+    """One way through the iterations of an old loop: a loop over tiles (or one tile) and the loop within it."""
+
+    label: str
+    first: AffineExpr
+    last: AffineExpr | None
+    """End of the loop over tiles; `None` for the single tile `first`."""
+
+    rest: tuple[AffineExpr, ...]
+    """Iterations left from the start of the nest, where a tile may be cut short."""
+
+    trip: int
+    """Most iterations within a tile."""
+
+
+@dataclass(frozen=True)
+class _Old:
+    """A loop to tile, with its bounds over common operands."""
+
+    loop: ForOp
+    size: int
+    lower: AffineExpr
+    trips: tuple[AffineExpr, ...]
+    """Numbers of iterations whose minimum is the loop's."""
+
+    operands: tuple[SSAValue, ...]
+
+
+def tile_loops(loops: Sequence[ForOp], sizes: Sequence[int], tails: Sequence[str]) -> Tiled:
+    """
+    Tiles perfectly nested `loops`, outermost first, and returns the new loops; the old ones are gone.
+
+    `tails` holds `peel` or `mask` per loop.
+
+    Raises:
+        StepError: if the nest is not perfect and rectangular, if its loops may not be reordered, or if a loop that ends
+            at the minimum of several bounds is to be peeled.
+    """
+    check_perfect(STEP, loops)
+    check_rectangular(STEP, loops)
+    if len(loops) > 1:
+        check_reorderable(STEP, loops)
+    bounds = IndexBounds()
+    olds = [_analyse(loop, size) for loop, size in zip(loops, sizes, strict=True)]
+    ranges = [_ranges(old, tail, bounds) for old, tail in zip(olds, tails, strict=True)]
+    combinations = list(product(*ranges)) if all(ranges) else []
+    result = Tiled([[] for _ in loops], [[] for _ in loops])
+    top = loops[0]
+    block = top.parent
+    assert block is not None
+    values: Sequence[SSAValue] = tuple(top.inits)
+    new_tops: list[Operation] = []
+    for number, combination in enumerate(combinations):
+        last = number == len(combinations) - 1
+        nest = _build_nest(olds, combination, values, clone_body=not last)
+        block.insert_op_before(nest.top, top)
+        new_tops.append(nest.top)
+        values = nest.top.results
+        full = all(part.label == ".o" for part in combination)
+        for position in range(len(loops)):
+            result.inners[position].append(nest.inners[position])
+            if full and (outer := nest.outers[position]) is not None:
+                result.outers[position].append(outer)
+        if not full:
+            result.peeled.append(nest.top)
+    for old, new in zip(top.results, values, strict=True):
+        old.replace_all_uses_with(new)
+    top.detach()
+    top.erase()
+    fold_index_ops(new_tops, bounds)
+    return result
+
+
+def ceil_quotient(expr: AffineExpr, divisor: int) -> AffineExpr:
+    """`expr ceildiv divisor`, in the form that simplification understands."""
+    return (expr + (divisor - 1)) // divisor
+
+
+def _analyse(loop: ForOp, size: int) -> _Old:
+    lowers = bound_expressions(loop, upper=False)
+    if len(lowers) != 1:
+        raise StepError(STEP, loop, f"starts at the maximum of {len(lowers)} bounds, expected one")
+    uppers = bound_expressions(loop, upper=True)
+    (lower, *ends), operands = combine([*lowers, *uppers])
+    return _Old(loop, size, lower, tuple(ceil_quotient(end + lower * -1, loop.step_value) for end in ends), operands)
+
+
+def _ranges(old: _Old, tail: str, bounds: IndexBounds) -> list[_Range]:
+    """The ways to go through a loop; none if it has no iterations."""
+    simplifier = bounds.simplifier(old.operands)
+    trips = [simplifier.simplify(trip) for trip in old.trips]
+    size = old.size
+    trip = trips[0]
+    if len(trips) == 1 and isinstance(trip, AffineConstantExpr):
+        return _static_ranges(max(trip.value, 0), size, tail)
+    if tail == "mask":
+        # The number of tiles is the smallest over all bounds; each tile is cut by all of them.
+        return [_Range(".o", AffineConstantExpr(0), None, tuple(trips), size)]
+    if len(trips) > 1:
+        raise StepError(
+            STEP, old.loop, f"ends at the minimum of {len(trips)} bounds; only 'mask' tails can be made of it"
+        )
+    full, tiles = simplifier.simplify(trip // size), simplifier.simplify(ceil_quotient(trip, size))
+    ranges: list[_Range] = []
+    _, most = simplifier.bounds(trip)
+    if most is None or most >= size:
+        ranges.append(_Range(".o", AffineConstantExpr(0), full, (), size))
+    if full != tiles:
+        ranges.append(_Range(".t", full, tiles, (trip,), size if most is None else min(size, most)))
+    return ranges
+
+
+def _static_ranges(trips: int, size: int, tail: str) -> list[_Range]:
+    full, rest = divmod(trips, size)
+    if tail == "mask" and rest:
+        end = AffineConstantExpr(trips)
+        return [_Range(".o", AffineConstantExpr(0), AffineConstantExpr(full + 1), (end,), size)]
+    ranges: list[_Range] = []
+    if full:
+        ranges.append(_Range(".o", AffineConstantExpr(0), AffineConstantExpr(full), (), size))
+    if rest:
+        ranges.append(_Range(".t", AffineConstantExpr(full), None, (), rest))
+    return ranges
+
+
+@dataclass
+class _Nest:
+    top: ForOp
+    outers: list[ForOp | None]
+    inners: list[ForOp]
+
+
+def _build_nest(
+    olds: Sequence[_Old], combination: Sequence[_Range], values: Sequence[SSAValue], clone_body: bool
+) -> _Nest:
+    """All loops over tiles, then all loops within tiles, around the innermost old body or a copy of it."""
+    chain: list[ForOp] = []
+    outers: list[ForOp | None] = []
+    for old, part in zip(olds, combination, strict=True):
+        if part.label == ".o" and part.last is None:
+            ends = [ceil_quotient(trip, old.size) for trip in part.rest]
+            outers.append(
+                _add_loop(chain, old, ".o", (AffineConstantExpr(0), old.operands), ends, old.operands, values)
+            )
+        elif part.last is not None:
+            first: Expression = (part.first, old.operands)
+            outers.append(_add_loop(chain, old, part.label, first, [part.last], old.operands, values))
+        else:
+            outers.append(None)
+    inners: list[ForOp] = []
+    for old, part, outer in zip(olds, combination, outers, strict=True):
+        operands = old.operands if outer is None else (*old.operands, outer.induction)
+        tile = part.first if outer is None else AffineDimExpr(len(old.operands))
+        ends = [AffineConstantExpr(part.trip), *(rest + tile * -old.size for rest in part.rest)]
+        inners.append(_add_loop(chain, old, ".i", (AffineConstantExpr(0), ()), ends, operands, values))
+    _fill(chain[-1], olds, combination, outers, inners, clone_body)
+    for outer, inner in pairwise(chain):
+        outer.block.add_ops([inner, YieldOp(*inner.results)])
+    return _Nest(chain[0], outers, inners)
+
+
+def _add_loop(
+    chain: list[ForOp],
+    old: _Old,
+    suffix: str,
+    lower: Expression,
+    ends: Sequence[AffineExpr],
+    operands: Sequence[SSAValue],
+    values: Sequence[SSAValue],
+) -> ForOp:
+    """Appends a loop to the chain, carrying on the values of the loop before it, or `values` at the top."""
+    inits = chain[-1].iter_args if chain else values
+    loop = ForOp(
+        AffineMap(len(lower[1]), 0, (lower[0],)),
+        lower[1],
+        AffineMap(len(operands), 0, tuple(ends)),
+        operands,
+        1,
+        None,
+        inits,
+        old.loop.kind.data,
+        old.loop.label.data + suffix,
+    )
+    loop.location = old.loop.location
+    loop.induction.name_hint = old.loop.induction.name_hint
+    for new, argument in zip(loop.iter_args, old.loop.iter_args, strict=True):
+        new.name_hint = argument.name_hint
+    chain.append(loop)
+    return loop
+
+
+def _fill(
+    innermost: ForOp,
+    olds: Sequence[_Old],
+    combination: Sequence[_Range],
+    outers: Sequence[ForOp | None],
+    inners: Sequence[ForOp],
+    clone_body: bool,
+) -> None:
+    """Puts the old body in the innermost loop, with the old indices computed from the new ones."""
+    old_body = olds[-1].loop.block
+    new_body = innermost.block
+    mapping: dict[SSAValue, SSAValue] = dict(zip(old_body.args[1:], innermost.iter_args, strict=True))
+    for old, part, outer, inner in zip(olds, combination, outers, inners, strict=True):
+        operands = (*old.operands, inner.induction, *(() if outer is None else (outer.induction,)))
+        within = AffineDimExpr(len(old.operands))
+        tile = part.first if outer is None else AffineDimExpr(len(old.operands) + 1)
+        expr = old.lower + (tile * old.size + within) * old.loop.step_value
+        apply = ApplyOp(AffineMap(len(operands), 0, (expr,)), operands)
+        apply.result.name_hint = old.loop.induction.name_hint
+        new_body.add_op(apply)
+        mapping[old.loop.induction] = apply.result
+    _move_body(old_body, new_body, mapping, clone_body)
+
+
+def _move_body(old_body: Block, new_body: Block, mapping: dict[SSAValue, SSAValue], clone: bool) -> None:
+    if clone:
+        for op in old_body.ops:
+            new_body.add_op(op.clone(mapping))
+        return
+    for value, new in mapping.items():
+        value.replace_all_uses_with(new)
+    for op in list(old_body.ops):
+        op.detach()
+        new_body.add_op(op)
+
+
+@dataclass(frozen=True)
+class LoopsTilePass(ModulePass):
+    """Tiles the loops that have a label, in all kernels."""
+
+    name = "loops-tile"
+
+    label: tuple[str, ...]
+    """Labels of perfectly nested loops, outermost first."""
+
+    size: tuple[int, ...]
+    """Iterations per tile of each loop; at least 1."""
+
+    tail: str = "peel"
+    """What becomes of iterations that do not fill a tile: peel or mask."""
+
+    def __post_init__(self) -> None:
+        if len(self.size) != len(self.label):
+            raise PassFailedException(
+                f"{self.name}: {len(self.size)} sizes for {len(self.label)} labels, expected one each"
+            )
+        for size in self.size:
+            if size < 1:
+                raise PassFailedException(f"{self.name}: size must be at least 1, got {size}")
+        if self.tail not in ("peel", "mask"):
+            raise PassFailedException(f"{self.name}: tail must be peel or mask, got '{self.tail}'")
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for kernel in kernels_with(op, self.label[0], self.name):
+            for top in labelled(kernel, self.label[0], self.name):
+                tile_loops(nest_by_labels(STEP, top, self.label), self.size, (self.tail,) * len(self.label))

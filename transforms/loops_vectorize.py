@@ -1,0 +1,469 @@
+"""
+`loops-vectorize`: runs all iterations of perfectly nested loops at once, as the axes of n-D vectors.
+
+Before: for %i = 0 to 6 parallel {                  After: %s = for %k ... iter_args(%acc: vector<6x16xf32>) {
+          for %j = 0 to 16 parallel {                        %x = load %a[l0, %k]     : vector<6x1xf32>
+            %s = for %k ... iter_args(%acc = %z) {           %y = load %b[%k, l1]     : vector<1x16xf32>
+              %x = load %a[%i, %k]                           %p = mulf(broadcast %x, broadcast %y)
+              %y = load %b[%k, %j]                           yield addf(%acc, %p) }
+              yield addf(%acc, mulf(%x, %y)) }             store %s, %c[l0, l1]
+            store %s, %c[%i, %j] } }
+
+Loops inside stay and carry vectors. What does not vary along an axis keeps size 1 there (or stays a scalar) until an
+op needs it wider. The last axis may be cut short at run time, its trip count being at most a known number: loads and
+stores are masked then. One loop that carries reductions accumulates in lanes, which are combined after it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from xdsl.context import Context
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import IndexType, ModuleOp
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
+from xdsl.passes import ModulePass
+
+from aicc.dialects.loops import ApplyOp, BroadcastOp, ForOp, LoadOp, ReduceOp, StoreOp, YieldOp
+from aicc.dialects.loops.access import lanes_of, vector_of
+from aicc.dialects.loops.attrs import memref_dims, memref_of
+from aicc.dialects.loops.lanewise import CmpiOp, SelectOp, lanewise_class
+from aicc.dialects.tensor_ops.affine import substitute
+from aicc.transforms.loops_index import IndexBounds, bound_expressions, fold_index_ops
+from aicc.transforms.loops_legality import NOT_FREE, check_parallel
+from aicc.transforms.loops_nest import (
+    StepError,
+    check_perfect,
+    check_rectangular,
+    kernels_with,
+    labelled,
+    nest_by_labels,
+    normalize_loop,
+)
+from aicc.transforms.loops_reduction import Reduction, identity_of, reductions_of
+
+STEP = "vectorize"
+Shape = tuple[int, ...]
+"""Sizes along the axes: 1 where a value does not vary; `()` for a scalar."""
+
+_MAX_LANES = 4096
+"""More lanes than this in one value are refused: they would be spelt out one by one in the end."""
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A loop that becomes an axis."""
+
+    loop: ForOp
+    size: int
+    masked: bool
+    """The loop may have fewer than `size` iterations at run time."""
+
+
+def vectorize_loops(loops: Sequence[ForOp]) -> None:
+    """
+    Replaces perfectly nested `loops`, outermost first, by vector code; leading ones of unknown trip count stay loops.
+
+    Raises:
+        StepError: if the nest is not perfect, an iteration may depend on another, the last loop's trip count has no
+            known limit, or an op inside has no vector form.
+    """
+    check_perfect(STEP, loops)
+    check_rectangular(STEP, loops)
+    for loop in loops:
+        normalize_loop(STEP, loop)
+    fold_index_ops([loops[0]])
+    _Builder(plan_vectors(axes_of(loops))).run()
+
+
+def axes_of(loops: Sequence[ForOp]) -> list[Axis]:
+    """The axes that the loops make: the loops from the first one on whose followers all have a usable trip count."""
+    bounds = IndexBounds()
+    axes: list[Axis] = []
+    for position, loop in enumerate(loops):
+        trips, limit = loop.trip_count, _trip_limit(loop, bounds)
+        last = position == len(loops) - 1
+        if trips is not None:
+            axes.append(Axis(loop, trips, False))
+        elif last and limit is not None:
+            axes.append(Axis(loop, limit, True))
+        elif last:
+            raise StepError(STEP, loop, "has no limit on its number of iterations; tile it first")
+        else:
+            axes = []
+    return axes
+
+
+def _trip_limit(loop: ForOp, bounds: IndexBounds) -> int | None:
+    if loop.step_value != 1 or loop.constant_bound(upper=False) != 0:
+        return None
+    highs = [high for _, high in bounds.of_map(loop.upper_map.data, loop.upper_operands) if high is not None]
+    return min(highs, default=None)
+
+
+@dataclass
+class Plan:
+    """What vectorisation found out about a nest before changing it."""
+
+    axes: Sequence[Axis]
+    shapes: dict[SSAValue, Shape] = field(default_factory=dict[SSAValue, Shape])
+    """Shapes of the values of the nest that vary over lanes; all others stay scalars."""
+
+    reductions: Sequence[Reduction] = ()
+    """What the one loop accumulates, per value carried."""
+
+    @property
+    def full(self) -> Shape:
+        """All lanes."""
+        return tuple(axis.size for axis in self.axes)
+
+    @property
+    def masked(self) -> bool:
+        """The last axis may be cut short."""
+        return self.axes[-1].masked
+
+    def stores_vector(self, op: StoreOp) -> bool:
+        """Whether the value stored or its place varies along an axis."""
+        return bool(self.shape(op.value)) or any(self.shape(operand) for operand in op.indices)
+
+    def shape(self, value: SSAValue) -> Shape:
+        """The shape of a value of the old nest."""
+        return self.shapes.get(value, ())
+
+
+def plan_vectors(axes: Sequence[Axis]) -> Plan:
+    """
+    Finds the shape of every value.
+
+    Raises:
+        StepError: see `vectorize_loops`.
+    """
+    plan = Plan(axes)
+    lanes = 1
+    for axis in axes:
+        lanes *= axis.size
+    if lanes > _MAX_LANES:
+        raise StepError(STEP, axes[0].loop, f"would make vectors of {lanes} lanes, more than {_MAX_LANES}")
+    top = axes[0].loop
+    if top.inits:
+        if len(axes) > 1:
+            raise StepError(STEP, top, "carries a value; a reduction is vectorised along one loop only")
+        reductions = reductions_of(top)
+        if reductions is None:
+            raise StepError(STEP, top, NOT_FREE)
+        plan.reductions = reductions
+        plan.shapes.update((argument, plan.full) for argument in top.iter_args)
+    else:
+        for axis in axes:
+            check_parallel(STEP, axis.loop)
+    for position, axis in enumerate(axes):
+        shape = [1] * len(axes)
+        shape[position] = axis.size
+        plan.shapes[axis.loop.induction] = tuple(shape)
+    _plan_block(plan, axes[-1].loop.block)
+    return plan
+
+
+def _join(*shapes: Shape) -> Shape:
+    known = [shape for shape in shapes if shape]
+    return tuple(max(sizes) for sizes in zip(*known, strict=True)) if known else ()
+
+
+def _plan_block(plan: Plan, block: Block) -> None:
+    for op in block.ops:
+        if isinstance(op, ForOp):
+            _plan_loop(plan, op)
+        elif isinstance(op, StoreOp):
+            _plan_store(plan, op)
+        elif isinstance(op, LoadOp | ApplyOp):
+            if lanes_of(op.results[0].type):
+                raise StepError(STEP, plan.axes[-1].loop, "computes with vectors already")
+            _set_shape(plan, op.results[0], _map_shape(plan, op))
+        elif isinstance(op, YieldOp):
+            pass
+        elif op.regions:
+            raise StepError(STEP, plan.axes[-1].loop, f"{op.name} inside has no vector form")
+        else:
+            shape = _join(*(plan.shape(operand) for operand in op.operands))
+            if shape and not op.name.startswith(("arith.", "math.")):
+                raise StepError(STEP, plan.axes[-1].loop, f"{op.name} inside has no vector form")
+            for result in op.results:
+                _set_shape(plan, result, shape)
+
+
+def _set_shape(plan: Plan, value: SSAValue, shape: Shape) -> None:
+    if shape:
+        plan.shapes[value] = shape
+
+
+def _plan_loop(plan: Plan, loop: ForOp) -> None:
+    """Shapes of carried values grow until they are stable; each round through the body widens at least one."""
+    for operand in (*loop.lower_operands, *loop.upper_operands):
+        if plan.shape(operand):
+            raise StepError(STEP, loop, f"its bounds vary along loop '{_varying_axis(plan, operand).label.data}'")
+    carried = [plan.shape(init) for init in loop.inits]
+    while True:
+        for argument, shape in zip(loop.iter_args, carried, strict=True):
+            _set_shape(plan, argument, shape)
+        _plan_block(plan, loop.block)
+        grown = [_join(shape, plan.shape(value)) for shape, value in zip(carried, loop.yielded, strict=True)]
+        if grown == carried:
+            break
+        carried = grown
+    for result, shape in zip(loop.results, carried, strict=True):
+        _set_shape(plan, result, shape)
+
+
+def _varying_axis(plan: Plan, value: SSAValue) -> ForOp:
+    shape = plan.shape(value)
+    return next((axis.loop for axis, size in zip(plan.axes, shape, strict=True) if size > 1), plan.axes[-1].loop)
+
+
+def _map_shape(plan: Plan, op: LoadOp | StoreOp | ApplyOp) -> Shape:
+    """The axes that the op's address or index varies along; only loop variables may make it vary."""
+    inductions = {axis.loop.induction for axis in plan.axes}
+    shapes: list[Shape] = []
+    for operand in op.indices:
+        shape = plan.shape(operand)
+        if shape and operand not in inductions:
+            raise StepError(
+                STEP,
+                _varying_axis(plan, operand),
+                f"{op.name} inside has an index that is not affine in the loop variable",
+            )
+        shapes.append(shape)
+    return _join(*shapes)
+
+
+def _plan_store(plan: Plan, op: StoreOp) -> None:
+    if lanes_of(op.value.type):
+        raise StepError(STEP, plan.axes[-1].loop, "stores vectors already")
+    shape = _map_shape(plan, op)
+    for position, axis in enumerate(plan.axes):
+        if axis.size > 1 and (not shape or shape[position] == 1):
+            raise StepError(STEP, axis.loop, "all its iterations store to the same element")
+
+
+class _Builder:
+    """Builds the vector code of a plan in front of the outermost loop, then removes the loop."""
+
+    def __init__(self, plan: Plan):
+        self.plan = plan
+        self.values: dict[SSAValue, SSAValue] = {}
+        """Old values -> new ones, scalars or vectors of their planned shape."""
+        self.wide: dict[tuple[SSAValue, Shape], SSAValue] = {}
+        """New values already broadcast, as far as they can be used in the block being built."""
+        self.bounds = IndexBounds()
+        self.lanes: SSAValue | None = None
+        self.mask: SSAValue | None = None
+        self.block = Block()
+        self.lane_of: dict[SSAValue, int] = {axis.loop.induction: position for position, axis in enumerate(plan.axes)}
+        self.combines = {op: (index, reduction) for reduction in plan.reductions for op, index in reduction.combines}
+
+    def run(self) -> None:
+        """Replaces the nest."""
+        plan = self.plan
+        top, last = plan.axes[0].loop, plan.axes[-1].loop
+        parent = top.parent
+        assert parent is not None
+        # Built in place, so that the bounds of enclosing loops are known.
+        scratch = ForOp(0, (), 1, (), body=self.block)
+        if plan.masked:
+            self.lanes = self._lane_count(last, plan.axes[-1].size)
+        for argument, reduction in zip(top.iter_args, plan.reductions, strict=True):
+            constant = self._add(arith.ConstantOp(identity_of(reduction.kind, argument.type)))
+            self.values[argument] = self._widen(constant.results[0], plan.full)
+        self._copy(last.block)
+        for position, reduction in enumerate(plan.reductions):
+            self._finish(position, reduction)
+        ops = list(self.block.ops)
+        for op in ops:
+            op.detach()
+            parent.insert_op_before(op, top)
+        scratch.erase()
+        top.detach()
+        top.erase()
+        fold_index_ops(ops, self.bounds)
+
+    def _add(self, op: Operation) -> Operation:
+        self.block.add_op(op)
+        return op
+
+    def _new(self, value: SSAValue) -> SSAValue:
+        return self.values.get(value, value)
+
+    def _lane_count(self, loop: ForOp, size: int) -> SSAValue:
+        """The number of lanes in use: the smallest upper bound, the size of the axis aside."""
+        ends = [bound for bound in bound_expressions(loop, upper=True) if not isinstance(bound[0], AffineConstantExpr)]
+        found = [self._add(ApplyOp(AffineMap(len(values), 0, (expr,)), values)).results[0] for expr, values in ends]
+        value = found[0]
+        for other in found[1:]:
+            value = self._add(arith.MinSIOp(value, other)).results[0]
+        _, high = self.bounds.of(value)
+        if high is None or high > size:
+            limit = self._add(arith.ConstantOp.from_int_and_width(size, IndexType())).results[0]
+            value = self._add(arith.MinSIOp(value, limit)).results[0]
+        value.name_hint = "lanes"
+        return value
+
+    def _widen(self, value: SSAValue, shape: Shape) -> SSAValue:
+        """`value` broadcast to `shape`."""
+        if lanes_of(value.type) == shape:
+            return value
+        if (known := self.wide.get((value, shape))) is None:
+            known = self.wide[value, shape] = self._add(BroadcastOp(value, shape)).results[0]
+        return known
+
+    def _copy(self, block: Block) -> None:
+        """Appends the vector form of the ops of an old block, its terminator aside."""
+        for op in block.ops:
+            match op:
+                case LoadOp():
+                    self._load(op)
+                case StoreOp():
+                    self._store(op)
+                case ApplyOp() if shape := self.plan.shape(op.result):
+                    access, operands = self._access(op, len(shape))
+                    self._define(op, self._add(ApplyOp(access, operands, vector_of(IndexType(), shape))))
+                case ForOp():
+                    self._loop(op)
+                case YieldOp():
+                    pass
+                case _:
+                    self._elementwise(op)
+
+    def _define(self, old: Operation, new: Operation) -> None:
+        new.location = old.location
+        for before, after in zip(old.results, new.results, strict=True):
+            after.name_hint = before.name_hint
+            self.values[before] = after
+
+    def _access(self, op: LoadOp | StoreOp | ApplyOp, rank: int) -> tuple[AffineMap, list[SSAValue]]:
+        """The map of an old op over new operands, with lanes in the place of the loop variables of axes."""
+        old = op.map.data
+        kept = [operand for operand in op.indices if not rank or operand not in self.lane_of]
+        position = {operand: index for index, operand in enumerate(kept)}
+        dims: dict[int, AffineExpr] = {}
+        for index, operand in enumerate(op.indices):
+            lane = self.lane_of.get(operand) if rank else None
+            dims[index] = AffineDimExpr(position[operand] if lane is None else len(kept) + lane)
+        results = tuple(substitute(expr, dims) for expr in old.results)
+        return AffineMap(len(kept) + rank, 0, results), [self._new(operand) for operand in kept]
+
+    def _load(self, op: LoadOp) -> None:
+        shape = self.plan.shape(op.result)
+        access, operands = self._access(op, len(shape))
+        memref = self._new(op.memref)
+        masked = bool(shape) and shape[-1] > 1 and not self._inside(op, access, operands, shape)
+        new = LoadOp(
+            memref, access, operands, vector_of(op.result.type, shape), self.lanes if masked else None, op.fill
+        )
+        self._define(op, self._add(new))
+
+    def _inside(self, op: LoadOp, access: AffineMap, operands: Sequence[SSAValue], shape: Shape) -> bool:
+        """Whether all lanes, masked or not, lie inside the memref (padding of packed copies makes it so)."""
+        last = AffineDimExpr(access.num_dims - 1)
+        found = self.bounds.of_map(access, operands, shape)
+        for expr, (_, high), dim in zip(access.results, found, memref_dims(memref_of(op.memref)), strict=True):
+            if last in expr.dfs() and (high is None or not isinstance(dim, int) or high >= dim):
+                return False
+        return True
+
+    def _store(self, op: StoreOp) -> None:
+        value = self._new(op.value)
+        shape = self.plan.full if self.plan.stores_vector(op) else ()
+        access, operands = self._access(op, len(shape))
+        new = StoreOp(self._widen(value, shape), self._new(op.memref), access, operands, self.lanes if shape else None)
+        self._define(op, self._add(new))
+
+    def _loop(self, op: ForOp) -> None:
+        inits = [
+            self._widen(self._new(init), self.plan.shape(argument))
+            for init, argument in zip(op.inits, op.iter_args, strict=True)
+        ]
+        new = ForOp(
+            op.lower_map.data,
+            [self._new(operand) for operand in op.lower_operands],
+            op.upper_map.data,
+            [self._new(operand) for operand in op.upper_operands],
+            op.step_value,
+            None,
+            inits,
+            op.kind.data,
+            op.label.data,
+            dict(op.attributes),
+        )
+        self._add(new)
+        for before, after in zip(op.block.args, new.block.args, strict=True):
+            after.name_hint = before.name_hint
+            self.values[before] = after
+        outer_block, outer_wide = self.block, self.wide
+        self.block, self.wide = new.block, dict(outer_wide)
+        self._copy(op.block)
+        shapes = [self.plan.shape(argument) for argument in op.iter_args]
+        yielded = [self._widen(self._new(value), shape) for value, shape in zip(op.yielded, shapes, strict=True)]
+        self._add(YieldOp(*yielded))
+        self.block, self.wide = outer_block, outer_wide
+        self._define(op, new)
+
+    def _elementwise(self, op: Operation) -> None:
+        shape = _join(*(self.plan.shape(operand) for operand in op.operands))
+        if not shape:
+            clone = op.clone(self.values)
+            self._add(clone)
+            return
+        operands = [self._widen(self._new(operand), shape) for operand in op.operands]
+        if self.lanes is not None and (found := self.combines.get(op)) is not None:
+            carried, reduction = found
+            operands[1 - carried] = self._select_lanes(operands[1 - carried], reduction, shape)
+        new = lanewise_class(type(op)).create(
+            operands=operands,
+            result_types=[vector_of(result.type, shape) for result in op.results],
+            properties=dict(op.properties),
+            attributes=dict(op.attributes),
+        )
+        self._define(op, self._add(new))
+
+    def _select_lanes(self, value: SSAValue, reduction: Reduction, shape: Shape) -> SSAValue:
+        """`value` in the lanes in use, and what leaves the reduction unchanged in the others."""
+        assert self.lanes is not None
+        lane_type = vector_of(IndexType(), shape)
+        lane = self._add(ApplyOp(AffineMap(1, 0, (AffineDimExpr(0),)), (), lane_type)).results[0]
+        count = self._widen(self.lanes, shape)
+        mask = self._add(CmpiOp(lane, count, "slt")).results[0]
+        constant = self._add(arith.ConstantOp(identity_of(reduction.kind, value.type))).results[0]
+        return self._add(SelectOp(mask, value, self._widen(constant, shape))).results[0]
+
+    def _finish(self, position: int, reduction: Reduction) -> None:
+        """Combines the lanes of a reduction, then the value that it started from."""
+        top = self.plan.axes[0].loop
+        total = self._widen(self._new(top.yielded[position]), self.plan.full)
+        reduced = self._add(ReduceOp(total, reduction.kind, [0])).results[0]
+        combine, _ = reduction.combines[0]
+        result = self._add(
+            type(combine).create(
+                operands=[top.inits[position], reduced],
+                result_types=[reduced.type],
+                properties=dict(combine.properties),
+                attributes=dict(combine.attributes),
+            )
+        )
+        result.results[0].name_hint = top.results[position].name_hint
+        top.results[position].replace_all_uses_with(result.results[0])
+
+
+@dataclass(frozen=True)
+class LoopsVectorizePass(ModulePass):
+    """Vectorises the loops that have a label, in all kernels."""
+
+    name = "loops-vectorize"
+
+    label: tuple[str, ...]
+    """Labels of perfectly nested loops, outermost first."""
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for kernel in kernels_with(op, self.label[0], self.name):
+            for top in labelled(kernel, self.label[0], self.name):
+                vectorize_loops(nest_by_labels(STEP, top, self.label))
