@@ -2,7 +2,8 @@
 Functions at this level: their symbols and their destinations.
 
 A function's symbols are its first index arguments, named in order by the attribute `aicc.symbols`. A kernel (unit
-attribute `aicc.kernel`) has no results: its last `aicc.num_outputs` arguments are the buffers it fills.
+attribute `aicc.kernel`) has no results: its last `aicc.num_outputs` arguments are the buffers it fills. The
+`aicc.num_scratch` arguments before those are buffers of undefined content for it to use.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from xdsl.utils.hints import isa
 KERNEL = "aicc.kernel"
 SYMBOLS = "aicc.symbols"
 NUM_OUTPUTS = "aicc.num_outputs"
+NUM_SCRATCH = "aicc.num_scratch"
 
 
 def is_kernel(func: FuncOp) -> bool:
