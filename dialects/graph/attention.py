@@ -19,6 +19,7 @@ from aicc.dialects.graph.comparison import EqOp, GeOp
 from aicc.dialects.graph.constants import IotaOp, scalar_like
 from aicc.dialects.graph.dims import Dim, ShapeAttr, dim_prod, dims_of, evaluate_dims, tensor_type
 from aicc.dialects.graph.functions import TanhOp
+from aicc.dialects.graph.elementwise import Array
 from aicc.dialects.graph.interfaces import (
     Arrays,
     Check,
@@ -186,23 +187,28 @@ class AttentionOp(GraphOp):
         wide = accumulator_dtype(dtype)
         query, key, value = (operand.astype(wide, copy=False) for operand in operands[:3])
         with np.errstate(all="ignore"):
-            scores = np.matmul(query, key.swapaxes(-1, -2)) * wide.type(self.scale.value.data)
+            scores: Array = np.matmul(query, key.swapaxes(-1, -2)) * wide.type(self.scale.value.data)
             if self.softcap is not None:
                 cap = wide.type(self.softcap.value.data)
                 scores = np.tanh(scores / cap) * cap
-            if self.mask is not None:
-                mask = operands[3]
-                scores = np.where(mask, scores, -np.inf) if mask.dtype == np.bool_ else scores + mask.astype(wide)
-            if self.causal is not None:
-                (past,) = evaluate_dims([self.past_size], symbols)
-                rows, columns = scores.shape[-2:]
-                scores = np.where(np.arange(rows)[:, None] + past >= np.arange(columns), scores, -np.inf)
-            largest = scores.max(axis=-1, keepdims=True, initial=-np.inf)
-            weights = np.exp(scores - largest)
+            scores = self._masked_array(scores, operands[3] if self.mask is not None else None, symbols)
+            largest: Array = scores.max(axis=-1, keepdims=True, initial=-np.inf)
+            weights: Array = np.exp(scores - largest)
             weights /= weights.sum(axis=-1, keepdims=True)
             if self.mask is not None or self.causal is not None:
-                weights = np.where(largest == -np.inf, 0, weights)
-            return (np.matmul(weights.astype(wide, copy=False), value).astype(dtype, copy=False),)
+                weights = np.where(largest == -np.inf, wide.type(0), weights)
+            return (np.matmul(weights, value).astype(dtype, copy=False),)
+
+    def _masked_array(self, scores: Array, mask: Array | None, symbols: Mapping[str, int]) -> Array:
+        lowest = scores.dtype.type(-np.inf)
+        if mask is not None:
+            masked = np.where(mask, scores, lowest) if mask.dtype == np.bool_ else scores + mask.astype(scores.dtype)
+            scores = masked
+        if self.causal is not None:
+            (past,) = evaluate_dims([self.past_size], symbols)
+            row = np.arange(scores.shape[-2])[:, None] + past
+            scores = np.where(row >= np.arange(scores.shape[-1]), scores, lowest)
+        return scores
 
     def flops(self) -> Dim:
         scores = self._scores()

@@ -100,8 +100,8 @@ class ConstantOp(GraphOp):
     def parse(cls, parser: Parser) -> ConstantOp:
         value = parser.parse_attribute()
         _, attributes = parse_properties(cls, parser)
-        if isinstance(value, DenseIntOrFPElementsAttr):
-            op = ConstantOp(value)
+        if (type := _dense_type(value)) is not None:
+            op = ConstantOp(value, type)
         else:
             parser.parse_punctuation(":")
             op = ConstantOp(value, parser.parse_type())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
@@ -154,9 +155,9 @@ class ConvOp(GraphOp, HasAxisRoles):
         taps = windows_of(x.astype(wide, copy=False), axes, 0)
         counts, kernel = taps.shape[2 : 2 + rank], taps.shape[2 + rank :]
         # As matrix products, one per group: [N*windows, C/G*taps] x [C/G*taps, M/G].
-        batch, outputs, depth = x.shape[0], weight.shape[0] // groups, int(np.prod(weight.shape[1:]))
+        batch, outputs, depth = x.shape[0], weight.shape[0] // groups, math.prod(weight.shape[1:])
         taps = np.moveaxis(taps.reshape(batch, groups, weight.shape[1], *counts, *kernel), 1, 0)
-        rows = np.moveaxis(taps, 2, rank + 2).reshape(groups, batch * int(np.prod(counts)), depth)
+        rows = np.moveaxis(taps, 2, rank + 2).reshape(groups, batch * math.prod(counts), depth)
         columns = weight.astype(wide, copy=False).reshape(groups, outputs, depth)
         product = np.matmul(rows, columns.transpose(0, 2, 1)).reshape(groups, batch, *counts, outputs)
         result = np.moveaxis(product, (0, -1), (1, 2)).reshape(batch, weight.shape[0], *counts)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from xdsl.dialects.builtin import AnyTensorTypeConstr, IntegerAttr, StringAttr
@@ -48,6 +48,11 @@ def wrapped(indices: Array, size: int) -> Array:
     """Indices into an axis of this size, with negative ones counted from the end, moved into bounds."""
     indices = indices.astype(np.int64)
     return np.clip(np.where(indices < 0, indices + size, indices), 0, max(size - 1, 0))
+
+
+def positions(shape: Sequence[int]) -> tuple[Array, ...]:
+    """For each axis the position on it, as arrays that broadcast to `shape`."""
+    return cast(tuple[Array, ...], np.indices(tuple(shape), sparse=True))
 
 
 def check_indices(indices: SSAValue) -> None:
@@ -167,7 +172,7 @@ class GatherElementsOp(IndirectOp):
         axis = self.axis_value
         if not indices.size or x.shape[axis] == 0:
             return [np.zeros(indices.shape, x.dtype)]
-        index = list(np.indices(indices.shape, sparse=True))
+        index = list(positions(indices.shape))
         index[axis] = wrapped(indices, x.shape[axis])
         return [x[tuple(index)]]
 
@@ -251,12 +256,12 @@ def check_nd(dims: Sequence[Dim], indices: Sequence[Dim], batch: int) -> int:
 
 def nd_index(indices: Array, shape: Sequence[int], batch: int) -> tuple[Array, ...]:
     """numpy's index of the elements (or slices) that `indices` address in an array of this shape."""
-    batches = np.indices(indices.shape[:-1], sparse=True)[:batch]
+    batches = positions(indices.shape[:-1])[:batch]
     places = [wrapped(indices[..., i], shape[batch + i]) for i in range(indices.shape[-1])]
     if not places and not batches:
         # An empty index addresses the whole; numpy needs to be told how often.
         return ()
-    return tuple([*batches, *places])
+    return (*batches, *places)
 
 
 class ScatterOp(IndirectOp, ABC):
@@ -286,13 +291,13 @@ class ScatterOp(IndirectOp, ABC):
         if self.reduction.data != "none":
             check_element_type("input", element, ElementKind.NUMBER)
 
-    def scatter(self, x: Array, index: tuple[Any, ...], updates: Array) -> Array:
+    def scatter(self, x: Array, index: tuple[Array, ...], updates: Array) -> Array:
         """`x` with `updates` written or combined at `index`, in order."""
         reduction = self.reduction.data
         with np.errstate(all="ignore"):
             if reduction == "none":
                 result = x.copy()
-                flat_index = np.broadcast_arrays(*index) if index else []
+                flat_index: Sequence[Array] = np.broadcast_arrays(*index) if index else []
                 if flat_index and _has_duplicates(flat_index, x.shape):
                     _write_in_order(result, flat_index, updates)
                 else:
@@ -369,7 +374,7 @@ class ScatterElementsOp(ScatterOp):
         x, indices, updates = operands
         if not indices.size or 0 in x.shape:
             return [x]
-        index = list(np.indices(indices.shape, sparse=True))
+        index = list(positions(indices.shape))
         index[self.axis_value] = wrapped(indices, x.shape[self.axis_value])
         return [self.scatter(x, tuple(index), updates)]
 

@@ -18,6 +18,7 @@ from xdsl.dialects.builtin import (
     FloatAttr,
     IntegerAttr,
     IntegerType,
+    Signedness,
     UnitAttr,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
