@@ -2,9 +2,9 @@
 // RUN: aicc-opt %s -p 'poly-even-to-square{min-degree=2}' | filecheck %s --check-prefix=LOW
 
 // CHECK-LABEL: @even
-// CHECK-SAME:    %[[X:[a-z0-9]+]] : tensor<8xf32>
+// CHECK-SAME:    %[[X:[a-z0-9]+]]: tensor<8xf32>
 // CHECK-NEXT:    %[[S:.*]] = graph.mul %[[X]], %[[X]]
-// CHECK-NEXT:    %[[R:.*]] = poly.horner %[[S]] {coefficients = array<f64: 1.0{{[0e+]*}}, -0.5{{[0e+]*}}, 0.25{{[0e+-]*}}>}
+// CHECK-NEXT:    %[[R:.*]] = poly.horner %[[S]] {coefficients = array<f64: 1.000000e+00, -5.000000e-01, 2.500000e-01>}
 // CHECK-NEXT:    func.return %[[R]]
 func.func @even(%x : tensor<8xf32>) -> tensor<8xf32> {
   %r = poly.horner %x {coefficients = array<f64: 1.0, 0.0, -0.5, 0.0, 0.25>} : tensor<8xf32> -> tensor<8xf32>
