@@ -18,8 +18,8 @@ from aicc.dialects.graph.choice import WhereOp
 from aicc.dialects.graph.comparison import EqOp, GeOp
 from aicc.dialects.graph.constants import IotaOp, scalar_like
 from aicc.dialects.graph.dims import Dim, ShapeAttr, dim_prod, dims_of, evaluate_dims, tensor_type
-from aicc.dialects.graph.functions import TanhOp
 from aicc.dialects.graph.elementwise import Array
+from aicc.dialects.graph.functions import TanhOp
 from aicc.dialects.graph.interfaces import (
     Arrays,
     Check,
@@ -206,7 +206,7 @@ class AttentionOp(GraphOp):
             scores = masked
         if self.causal is not None:
             (past,) = evaluate_dims([self.past_size], symbols)
-            row = np.arange(scores.shape[-2])[:, None] + past
+            row: Array = np.arange(scores.shape[-2])[:, None] + past
             scores = np.where(row >= np.arange(scores.shape[-1]), scores, lowest)
         return scores
 

@@ -89,8 +89,17 @@ class NodeContext:
         """A required input."""
         value = self.inputs[position] if position < len(self.inputs) else None
         if value is None:
-            self.fail(f"input {position} is missing")
+            self.fail(f"input {position}{self._input_name(position)} is missing")
         return value
+
+    def _input_name(self, position: int) -> str:
+        """The standard's name of an input, for errors."""
+        from onnx import defs
+
+        if not defs.has(self.op_type, self.node.domain):
+            return ""
+        inputs = defs.get_schema(self.op_type, self.version, self.node.domain).inputs
+        return f" ('{inputs[position].name}')" if position < len(inputs) else ""
 
     def ssa(self, position: int) -> SSAValue:
         """A required input as an SSA value."""

@@ -251,6 +251,8 @@ class _Importer:
         for i, output in enumerate(node.output):
             if not output:
                 continue
+            if output in names:
+                raise ModelError(f"the result '{output}' of node '{name}' is also an input or initializer")
             value = results[i] if i < len(results) else None
             if value is not None:
                 names[output] = value

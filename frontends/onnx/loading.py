@@ -148,7 +148,7 @@ def _typed_array(tensor: TensorProto, dtype: np.dtype[np.generic]) -> np.ndarray
         return np.array(tensor.double_data, np.float64)
     if dtype == np.int64:
         return np.array(tensor.int64_data, np.int64)
-    if dtype in (np.uint32, np.uint64):
+    if dtype == np.uint32 or dtype == np.uint64:
         return np.array(tensor.uint64_data, np.uint64).astype(dtype)
     stored = np.array(tensor.int32_data, np.int32)
     if dtype in (np.float16, np.dtype(ml_dtypes.bfloat16)):

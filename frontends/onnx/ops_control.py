@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from xdsl.ir import Block, Region
+from xdsl.ir import Block, Region, SSAValue
 
 from aicc.dialects.graph.control import IfOp, YieldOp
+from aicc.dialects.graph.movement import ReshapeOp
 from aicc.frontends.onnx.context import Handler, NodeContext, Result
 
 
@@ -24,7 +25,13 @@ def _if(ctx: NodeContext) -> Sequence[Result]:
         results = ctx.scope.import_subgraph(graph, block)
         block.add_op(YieldOp([ctx.scope.materialise(value) for value in results]))
         regions.append(Region(block))
-    return ctx.emit_all(IfOp(ctx.ssa(0), *regions))
+    then_region, else_region = regions
+    return ctx.emit_all(IfOp(_scalar(ctx, 0), then_region, else_region))
+
+
+def _scalar(ctx: NodeContext, position: int) -> SSAValue:
+    """An input of one element as a tensor of rank 0."""
+    return ctx.emit(ReshapeOp(ctx.ssa(position), ())) if ctx.rank(position) else ctx.ssa(position)
 
 
 HANDLERS: Mapping[str, Handler] = {"If": _if}

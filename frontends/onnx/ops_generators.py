@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 from xdsl.dialects.builtin import i64
@@ -24,7 +24,7 @@ def _constant(ctx: NodeContext) -> Value:
     return constant_value(_CONSTANT_KINDS[given[0]](ctx), ctx.node.output[0])
 
 
-_CONSTANT_KINDS = {
+_CONSTANT_KINDS: Mapping[str, Callable[[NodeContext], np.ndarray]] = {
     "value": lambda ctx: ctx.attr_tensor("value"),
     "value_float": lambda ctx: np.array(ctx.attr_float("value_float"), np.float32),
     "value_floats": lambda ctx: np.array(ctx.attr_floats("value_floats"), np.float32),

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from xdsl.ir import Operation, SSAValue
 
-from aicc.dialects.graph import arg_reductions, arithmetic, functions, indexing, log_sum_exp, reductions
+from aicc.dialects.graph import arg_reductions, arithmetic, functions, log_sum_exp, reductions, scan
 from aicc.frontends.onnx.context import Handler, NodeContext, Result
 
 
@@ -62,7 +62,7 @@ def _position(op: Callable[..., Operation]) -> Handler:
 def _cumsum(ctx: NodeContext) -> SSAValue:
     (axis,) = ctx.numbers(1, "axis")
     exclusive, reverse = bool(ctx.attr_int("exclusive", 0)), bool(ctx.attr_int("reverse", 0))
-    return ctx.emit(indexing.CumsumOp(ctx.ssa(0), ctx.axis(axis, ctx.rank(0)), exclusive=exclusive, reverse=reverse))
+    return ctx.emit(scan.CumsumOp(ctx.ssa(0), ctx.axis(axis, ctx.rank(0)), exclusive=exclusive, reverse=reverse))
 
 
 HANDLERS: Mapping[str, Handler] = {

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from aicc.frontends.errors import ModelError
 
 if TYPE_CHECKING:
-    from onnx import GraphProto, NodeProto
+    from onnx import AttributeProto, GraphProto, NodeProto
 
 
 def node_name(node: NodeProto) -> str:
@@ -80,8 +80,8 @@ def used_names(node: NodeProto) -> set[str]:
     return names
 
 
-def _graphs(attribute: object) -> list[GraphProto]:
-    graphs = list(attribute.graphs)  # pyright: ignore
-    if attribute.HasField("g"):  # pyright: ignore
-        graphs.append(attribute.g)  # pyright: ignore
+def _graphs(attribute: AttributeProto) -> list[GraphProto]:
+    graphs = list(attribute.graphs)
+    if attribute.HasField("g"):
+        graphs.append(attribute.g)
     return graphs

@@ -69,13 +69,21 @@ def is_foldable(op: str) -> bool:
     return op in _FUNCTIONS
 
 
-def _elementwise(function: Callable[..., Any]) -> Function:
-    ufunc = np.frompyfunc(function, function.__code__.co_argcount, 1)
+def _elementwise(function: Callable[..., Dim], operands: int) -> Function:
+    ufunc = np.frompyfunc(function, operands, 1)
 
     def apply(node: Attributes, contents: Sequence[Content | None]) -> Content:
         return _objects(ufunc(*(_objects(content) for content in contents)))
 
     return apply
+
+
+def _unary(function: Callable[[Dim], Dim]) -> Function:
+    return _elementwise(function, 1)
+
+
+def _binary(function: Callable[[Dim, Dim], Dim]) -> Function:
+    return _elementwise(function, 2)
 
 
 def _objects(content: Any) -> Content:
@@ -158,8 +166,8 @@ def _variadic(combine: Callable[[Dim, Dim], Dim]) -> Function:
     def apply(node: Attributes, contents: Sequence[Content | None]) -> Content:
         result = _objects(_present(contents[0]))
         for content in contents[1:]:
-            result = ufunc(result, _objects(content))
-        return _objects(result)
+            result = _objects(ufunc(result, _objects(content)))
+        return result
 
     return apply
 
@@ -267,27 +275,27 @@ def _reduction(combine: Callable[[Dim, Dim], Dim], start: Dim | None) -> Functio
 
 
 _FUNCTIONS: Mapping[str, Function] = {
-    "Abs": _elementwise(_abs),
-    "Add": _elementwise(lambda a, b: a + b),
-    "And": _elementwise(lambda a, b: _equal(a, True) and _equal(b, True)),
+    "Abs": _unary(_abs),
+    "Add": _binary(lambda a, b: a + b),
+    "And": _binary(lambda a, b: _equal(a, True) and _equal(b, True)),
     "Cast": _cast,
     "Concat": _concat,
-    "Div": _elementwise(_div),
-    "Equal": _elementwise(_equal),
+    "Div": _binary(_div),
+    "Equal": _binary(_equal),
     "Expand": _expand,
     "Gather": _gather,
-    "Greater": _elementwise(lambda a, b: _less(b, a)),
-    "GreaterOrEqual": _elementwise(lambda a, b: not _less(a, b)),
+    "Greater": _binary(lambda a, b: _less(b, a)),
+    "GreaterOrEqual": _binary(lambda a, b: not _less(a, b)),
     "Identity": _identity,
-    "Less": _elementwise(_less),
-    "LessOrEqual": _elementwise(lambda a, b: not _less(b, a)),
+    "Less": _binary(_less),
+    "LessOrEqual": _binary(lambda a, b: not _less(b, a)),
     "Max": _variadic(dim_max),
     "Min": _variadic(dim_min),
-    "Mod": _elementwise(_mod),
-    "Mul": _elementwise(lambda a, b: a * b),
-    "Neg": _elementwise(lambda a: -a),
-    "Not": _elementwise(lambda a: not _equal(a, True)),
-    "Or": _elementwise(lambda a, b: _equal(a, True) or _equal(b, True)),
+    "Mod": _binary(_mod),
+    "Mul": _binary(lambda a, b: a * b),
+    "Neg": _unary(lambda a: -a),
+    "Not": _unary(lambda a: not _equal(a, True)),
+    "Or": _binary(lambda a, b: _equal(a, True) or _equal(b, True)),
     "ReduceMax": _reduction(dim_max, None),
     "ReduceMin": _reduction(dim_min, None),
     "ReduceProd": _reduction(lambda a, b: a * b, 1),
@@ -295,11 +303,11 @@ _FUNCTIONS: Mapping[str, Function] = {
     "Reshape": _reshape,
     "Slice": _slice,
     "Squeeze": _squeeze,
-    "Sub": _elementwise(lambda a, b: a - b),
+    "Sub": _binary(lambda a, b: a - b),
     "Tile": _tile,
     "Transpose": _transpose,
     "Unsqueeze": _unsqueeze,
-    "Where": _elementwise(_select),
+    "Where": _elementwise(_select, 3),
 }
 
 
