@@ -318,7 +318,7 @@ class ShiftRightOp(BinaryOp):
         x, amount = operands
         inside = _inside(amount, 8 * x.itemsize)
         shifted = np.right_shift(x, np.where(inside, amount, 0).astype(x.dtype))
-        return np.where(inside, shifted, np.where(x < 0, -1, 0))
+        return np.where(inside, shifted, np.where(x < 0, -1, 0).astype(x.dtype))
 
 
 OPS: list[type[GraphOp]] = [

@@ -467,6 +467,8 @@ class PadOp(MovementOp):
         x = operands[0]
         low, high = evaluate_dims(self.low.data, symbols), evaluate_dims(self.high.data, symbols)
         widths = [(max(a, 0), max(b, 0)) for a, b in zip(low, high, strict=True)]
+        if not widths:
+            return [x]
         if self.mode.data == "constant":
             padded = np.pad(x, widths, constant_values=operands[1].item() if self.value is not None else 0)
         else:
