@@ -3,6 +3,11 @@
 from aicc.transforms.registry import PassEntry
 
 PASSES: dict[str, PassEntry] = {
+    "convert-graph-to-tensor-ops": PassEntry(
+        "aicc.lowering.graph_to_tensor_ops",
+        "ConvertGraphToTensorOpsPass",
+        "lowers graph ops to structured ops with index maps and scalar bodies",
+    ),
     "convert-tensor-ops-to-loops": PassEntry(
         "aicc.lowering.tensor_ops_to_loops",
         "ConvertTensorOpsToLoopsPass",

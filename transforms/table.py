@@ -16,6 +16,11 @@ PASSES: dict[str, PassEntry] = {
         "LoopsHoistAllocsPass",
         "turns large scratch buffers of kernels into arguments",
     ),
+    "loops-hoist-constants": PassEntry(
+        "aicc.transforms.loops_hoist_constants",
+        "LoopsHoistConstantsPass",
+        "moves what depends on constants alone from main to prepare",
+    ),
     "loops-interchange": PassEntry(
         "aicc.transforms.loops_interchange", "LoopsInterchangePass", "reorders perfectly nested loops"
     ),
@@ -36,5 +41,8 @@ PASSES: dict[str, PassEntry] = {
     "loops-unroll": PassEntry("aicc.transforms.loops_unroll", "LoopsUnrollPass", "repeats the body of a loop"),
     "loops-vectorize": PassEntry(
         "aicc.transforms.loops_vectorize", "LoopsVectorizePass", "makes loops the axes of n-D vectors"
+    ),
+    "tensor-ops-fuse": PassEntry(
+        "aicc.transforms.tensor_ops_fuse", "TensorOpsFusePass", "joins the structured ops of each kernel"
     ),
 }

@@ -1,0 +1,225 @@
+"""
+`graph.matmul`, `graph.conv`, `graph.max_pool` and `graph.avg_pool` as structured ops.
+
+Sums are kept in f32 for f16 and bf16 and rounded once. Padding is a fill of the input, so that no padded copy is made
+here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects import arith
+from xdsl.ir import Attribute, SSAValue
+from xdsl.ir.affine import AffineExpr
+
+from aicc.dialects.graph.conv import ConvOp
+from aicc.dialects.graph.dims import Dim, dims_of
+from aicc.dialects.graph.dtypes import accumulator_type, is_float, is_unsigned, signless
+from aicc.dialects.graph.interfaces import OpBuilder, element_type_of
+from aicc.dialects.graph.matmul import MatmulOp
+from aicc.dialects.graph.pooling import AvgPoolOp, MaxPoolOp
+from aicc.dialects.graph.scalars import ScalarBuilder, scalar_constant
+from aicc.dialects.graph.windows import WindowAxis
+from aicc.dialects.tensor_ops import IndexOp
+from aicc.lowering.graph_to_tensor_ops_support import (
+    CONTRACT,
+    REASSOCIATE,
+    Read,
+    Symbols,
+    broadcast_index,
+    size_value,
+    structured,
+)
+
+
+def sum_of_products(b: ScalarBuilder, args: Sequence[SSAValue]) -> Sequence[SSAValue]:
+    """`acc + x * y` in the accumulator's type."""
+    x, y, acc = args
+    product = b.mul(b.extend_float(x, acc.type), b.extend_float(y, acc.type))
+    return [b.add(acc, product)]
+
+
+def lower_matmul(op: MatmulOp, b: OpBuilder) -> Sequence[SSAValue]:
+    """`[.., i, j]` parallel, `k` a reduction."""
+    dims = dims_of(op.result.type)
+    element = element_type_of(op.result)
+    acc = accumulator_type(signless(element))
+    batch = len(dims) - 2
+    row, column, inner = (AffineExpr.dimension(batch + k) for k in range(3))
+
+    def read(value: SSAValue, matrix: tuple[AffineExpr, AffineExpr], swap: bool) -> Read:
+        outer = broadcast_index(value, dims)[:-2]
+        return Read(value, [*outer, *(matrix[::-1] if swap else matrix)])
+
+    lhs = read(op.lhs, (row, inner), op.transpose_a is not None)
+    rhs = read(op.rhs, (inner, column), op.transpose_b is not None)
+    depth = op.shapes()[0][-1]
+    return structured(
+        b,
+        [lhs, rhs],
+        dims,
+        [element],
+        sum_of_products,
+        reduction=[depth],
+        inits=[scalar_constant(0, acc)],
+        fastmath=CONTRACT,
+        finish=None if acc == signless(element) else lambda s, args: [s.truncate_float(args[0], element)],
+    )
+
+
+def taps(axes: Sequence[WindowAxis], first: int, kernel: int, symbols: Symbols) -> list[AffineExpr]:
+    """The position along each axis of space that window `d(first + i)` reads at tap `d(kernel + i)`."""
+    return [
+        AffineExpr.dimension(first + i) * axis.stride
+        + AffineExpr.dimension(kernel + i) * axis.dilation
+        + symbols.expr(axis.low) * -1
+        for i, axis in enumerate(axes)
+    ]
+
+
+def may_leave(axis: WindowAxis) -> bool:
+    """Whether a window can reach beyond the axis."""
+    count = axis.count()
+    if isinstance(axis.low, int) and isinstance(count, int) and isinstance(axis.span, int):
+        last = (count - 1) * axis.stride + axis.span - axis.low
+        return axis.low > 0 or not isinstance(axis.size, int) or last > axis.size
+    return axis.low != 0 or axis.high != 0 or axis.ceil_mode
+
+
+def lower_conv(op: ConvOp, b: OpBuilder) -> Sequence[SSAValue]:
+    """`[n, m, o..]` parallel; the channels of a group and the taps are reductions."""
+    dims = dims_of(op.result.type)
+    weight = dims_of(op.weight.type)
+    element = element_type_of(op.result)
+    acc = accumulator_type(signless(element))
+    rank = len(dims)
+    symbols = Symbols()
+    axes = op.window_axes()
+    channel = AffineExpr.dimension(rank)
+    if op.group_count > 1:
+        outputs = dims[1]
+        assert isinstance(outputs, int) and isinstance(weight[1], int)
+        group = AffineExpr.dimension(1) // (outputs // op.group_count)
+        channel = group * weight[1] + channel
+    guarded = any(map(may_leave, axes))
+    fill = scalar_constant(0, signless(element)) if guarded else None
+    x = Read(op.x, [AffineExpr.dimension(0), channel, *taps(axes, 2, rank + 1, symbols)], fill)
+    kernel = [AffineExpr.dimension(rank + 1 + i) for i in range(len(axes))]
+    w = Read(op.weight, [AffineExpr.dimension(1), AffineExpr.dimension(rank), *kernel])
+    bias = [] if op.bias is None else [Read(op.bias, [AffineExpr.dimension(1)])]
+
+    def finish(s: ScalarBuilder, args: Sequence[SSAValue]) -> Sequence[SSAValue]:
+        total = args[0]
+        for addend in args[1:]:
+            total = s.add(total, s.extend_float(addend, total.type))
+        return [s.truncate_float(total, element)]
+
+    return structured(
+        b,
+        [x, w],
+        dims,
+        [element],
+        sum_of_products,
+        reduction=weight[1:],
+        inits=[scalar_constant(0, acc)],
+        fastmath=CONTRACT,
+        finish_inputs=bias,
+        finish=finish if bias or acc != signless(element) else None,
+        symbols=symbols,
+    )
+
+
+def lowest(element: Attribute) -> Attribute:
+    """The constant that never wins a maximum: `-inf`, or the smallest integer."""
+    scalar = signless(element)
+    if is_float(element):
+        return scalar_constant(float("-inf"), scalar)
+    if is_unsigned(element):
+        return scalar_constant(0, scalar)
+    width: int = scalar.width.data  # pyright: ignore[reportAttributeAccessIssue]
+    return scalar_constant(-(1 << (width - 1)), scalar)
+
+
+def lower_max_pool(op: MaxPoolOp, b: OpBuilder) -> Sequence[SSAValue]:
+    """The lowest value stands for what is outside."""
+    dims = dims_of(op.result.type)
+    element = element_type_of(op.result)
+    acc = accumulator_type(element)
+    unsigned = is_unsigned(element)
+    symbols = Symbols()
+    axes = op.window_axes()
+    fill = lowest(element) if any(map(may_leave, axes)) else None
+    outer = [AffineExpr.dimension(0), AffineExpr.dimension(1)]
+    x = Read(op.x, [*outer, *taps(axes, 2, len(dims), symbols)], fill)
+    return structured(
+        b,
+        [x],
+        dims,
+        [element],
+        lambda s, args: [s.max(args[1], s.extend_float(args[0], args[1].type), unsigned=unsigned)],
+        reduction=[axis.kernel for axis in axes],
+        inits=[lowest(acc)],
+        fastmath=REASSOCIATE,
+        finish=None if acc == element else lambda s, args: [s.truncate_float(args[0], element)],
+        symbols=symbols,
+    )
+
+
+def taps_inside(s: ScalarBuilder, axis: WindowAxis, window: SSAValue, low: Dim, size: Dim) -> SSAValue:
+    """How many taps `k` of a window have `0 <= window*stride + k*dilation - low < size`, as an index."""
+    index = window.type
+    start = s.sub(s.mul(window, s.const(axis.stride, index)), size_value(s, low, index))
+    zero = s.const(0, index)
+
+    def taps_before(position: SSAValue) -> SSAValue:
+        """The number of taps k with `start + k*dilation < position`, if there were no last one."""
+        distance = s.max(s.sub(position, start), zero)
+        if axis.dilation == 1:
+            return distance
+        step = s.const(axis.dilation, index)
+        return s.insert(arith.DivUIOp(s.add(distance, s.const(axis.dilation - 1, index)), step))
+
+    last = s.min(taps_before(size_value(s, size, index)), size_value(s, axis.kernel, index))
+    return s.max(s.sub(last, taps_before(zero)), zero)
+
+
+def lower_avg_pool(op: AvgPoolOp, b: OpBuilder) -> Sequence[SSAValue]:
+    """The sum of the taps over their number, which index arithmetic gives where it varies."""
+    dims = dims_of(op.result.type)
+    element = element_type_of(op.result)
+    acc = accumulator_type(element)
+    symbols = Symbols()
+    axes = op.window_axes()
+    fill = scalar_constant(0, element) if any(map(may_leave, axes)) else None
+    outer = [AffineExpr.dimension(0), AffineExpr.dimension(1)]
+    x = Read(op.x, [*outer, *taps(axes, 2, len(dims), symbols)], fill)
+    with_padding = op.count_include_pad is not None
+
+    def finish(s: ScalarBuilder, args: Sequence[SSAValue]) -> Sequence[SSAValue]:
+        fixed: Dim = 1
+        varying: SSAValue | None = None
+        for i, axis in enumerate(axes):
+            low, size = (0, axis.size + axis.low + axis.high) if with_padding else (axis.low, axis.size)
+            if not may_leave(axis) or (with_padding and not axis.ceil_mode):
+                fixed = fixed * axis.kernel
+                continue
+            inside = taps_inside(s, axis, s.insert(IndexOp(2 + i)), low, size)
+            varying = inside if varying is None else s.mul(varying, inside)
+        count = size_value(s, fixed, acc)
+        if varying is not None:
+            count = s.from_index(varying, acc) if fixed == 1 else s.mul(s.from_index(varying, acc), count)
+        return [s.truncate_float(s.div(args[0], count), element)]
+
+    return structured(
+        b,
+        [x],
+        dims,
+        [element],
+        lambda s, args: [s.add(args[1], s.extend_float(args[0], acc))],
+        reduction=[axis.kernel for axis in axes],
+        inits=[scalar_constant(0, acc)],
+        fastmath=REASSOCIATE,
+        finish=finish,
+        symbols=symbols,
+    )
