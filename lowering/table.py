@@ -8,6 +8,9 @@ PASSES: dict[str, PassEntry] = {
         "ConvertGraphToTensorOpsPass",
         "lowers graph ops to structured ops with index maps and scalar bodies",
     ),
+    "convert-loops-to-llvm": PassEntry(
+        "aicc.lowering.loops_to_llvm", "ConvertLoopsToLLVMPass", "lowers loops over memrefs to the llvm dialect"
+    ),
     "convert-tensor-ops-to-loops": PassEntry(
         "aicc.lowering.tensor_ops_to_loops",
         "ConvertTensorOpsToLoopsPass",

@@ -1,0 +1,149 @@
+"""
+`convert-loops-to-llvm`: the last level, from loops over memrefs to the `llvm` dialect, in one walk.
+
+Assumes: functions of `loops`, `func`, `scf`, `cf`, `arith` and `math` over scalars, n-D vectors and row-major memrefs.
+Guarantees: `llvm` ops only, accepted by upstream's `mlir-translate`; `aicc.signature` of `@main` lists the buffers.
+
+An n-D vector becomes one LLVM vector for each row along its last axis, and an index a polynomial over run-time values,
+so that addresses are computed as far outside of the loops as they can be. Ops are built directly, without patterns: a
+kernel is lowered in a time proportional to its size after lowering.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from xdsl.context import Context
+from xdsl.dialects import func
+from xdsl.dialects import llvm as base
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.ir import Block, Operation
+from xdsl.passes import ModulePass
+
+from aicc.lowering import (
+    loops_to_llvm_arith,
+    loops_to_llvm_control,
+    loops_to_llvm_functions,
+    loops_to_llvm_memory,
+    loops_to_llvm_vectors,
+)
+from aicc.lowering.loops_to_llvm_buffers import ModuleState
+from aicc.lowering.loops_to_llvm_functions import SIGNATURE, Function
+from aicc.lowering.loops_to_llvm_parallel import lower_parallel, runtime_declaration
+from aicc.transforms.diagnostics import fail
+
+Handler = Callable[[Function, Any], None]
+
+
+def _nested(handle: Callable[[Function, Any, Callable[[Block], None]], None]) -> Handler:
+    """The handler of an op with regions."""
+    return lambda fn, op: handle(fn, op, lambda block: lower_block(fn, block))
+
+
+def _lower_for(fn: Function, op: Any) -> None:
+    if op.threads is not None and fn.threads is not None:
+        lower_parallel(fn, op, lower_block)
+    else:
+        loops_to_llvm_control.lower_for(fn, op, lambda block: lower_block(fn, block))
+
+
+def _ends_region(fn: Function, op: Operation) -> None:
+    """The op around reads what the terminator yields."""
+
+
+HANDLERS: dict[str, Handler] = {
+    **loops_to_llvm_arith.HANDLERS,
+    "cf.br": loops_to_llvm_control.lower_branch,
+    "cf.cond_br": loops_to_llvm_control.lower_cond_branch,
+    "func.call": loops_to_llvm_functions.lower_call,
+    "func.return": loops_to_llvm_control.lower_return,
+    "loops.alloc": loops_to_llvm_functions.lower_scratch,
+    "loops.apply": loops_to_llvm_memory.lower_apply,
+    "loops.broadcast": loops_to_llvm_vectors.lower_broadcast,
+    "loops.constant": loops_to_llvm_functions.lower_constant,
+    "loops.copy": loops_to_llvm_memory.lower_copy,
+    "loops.for": _lower_for,
+    "loops.load": loops_to_llvm_memory.lower_load,
+    "loops.prepared": loops_to_llvm_functions.lower_prepared,
+    "loops.reduce": loops_to_llvm_vectors.lower_reduce,
+    "loops.size": loops_to_llvm_memory.lower_size,
+    "loops.store": loops_to_llvm_memory.lower_store,
+    "loops.transpose": loops_to_llvm_vectors.lower_transpose,
+    "loops.view": loops_to_llvm_memory.lower_view,
+    "loops.yield": _ends_region,
+    "scf.condition": _ends_region,
+    "scf.for": _nested(loops_to_llvm_control.lower_scf_for),
+    "scf.if": _nested(loops_to_llvm_control.lower_if),
+    "scf.while": _nested(loops_to_llvm_control.lower_while),
+    "scf.yield": _ends_region,
+}
+"""Op name -> what lowers it."""
+
+
+def lower_block(fn: Function, block: Block) -> None:
+    """The ops of a block, in order."""
+    for op in block.ops:
+        fn.location = op.location
+        HANDLERS[op.name](fn, op)
+
+
+def check_lowerable(module: ModuleOp) -> None:
+    """
+    Refuses a module with ops that have no lowering.
+
+    Raises:
+        LocatedPassError: at the first of them; names all.
+    """
+    left: Counter[str] = Counter()
+    first: Operation | None = None
+    for op in module.walk():
+        if op.name not in HANDLERS and op.name not in ("builtin.module", "func.func"):
+            left[op.name] += 1
+            first = first or op
+    if first is None:
+        return
+    listed = ", ".join(f"{name} (x{count})" if count > 1 else name for name, count in sorted(left.items()))
+    hint = "; run loops-expand-math first" if any(name.startswith("math.") for name in left) else ""
+    fail(first, f"convert-loops-to-llvm: not lowered: {listed}{hint}")
+
+
+def lower_module(module: ModuleOp) -> None:
+    """Lowers all functions of `module` in place."""
+    check_lowerable(module)
+    functions = [op for op in module.body.block.ops if isinstance(op, func.FuncOp)]
+    defined = {op.sym_name.data: op for op in functions}
+    main = defined.get("main")
+    state = ModuleState(loops_to_llvm_functions.read_signature(main))
+    made: list[Operation] = []
+    for op in functions:
+
+        def body(fn: Function, op: func.FuncOp = op) -> None:
+            blocks = list(op.body.blocks)
+            if len(blocks) == 1:
+                lower_block(fn, blocks[0])
+            else:
+                loops_to_llvm_control.lower_blocks(fn, blocks, lambda block: lower_block(fn, block))
+
+        made += loops_to_llvm_functions.lower_function(op, state, defined, body)
+    if main is not None:
+        entry = next(op for op in made if isinstance(op, base.FuncOp) and op.sym_name.data == "main")
+        entry.attributes[SIGNATURE] = StringAttr(state.signature_text())
+    if state.uses_threads:
+        made.insert(0, runtime_declaration())
+    for op in functions:
+        op.detach()
+        op.erase(safe_erase=False)
+    module.body.block.add_ops([*state.globals, *made])
+
+
+@dataclass(frozen=True)
+class ConvertLoopsToLLVMPass(ModulePass):
+    """Lowers `loops`, `scf`, `cf`, `arith`, `math` and `func` to the `llvm` dialect."""
+
+    name = "convert-loops-to-llvm"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        lower_module(op)

@@ -1,0 +1,67 @@
+"""The pointer table that `@main` and `@prepare` are called with, and the constants that kernels carry."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from xdsl.dialects import llvm as base
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
+from xdsl.ir import Attribute, Operation
+
+from aicc.dialects.graph.dims import Dim
+from aicc.dialects.graph.symbolic import dim_max
+from aicc.lowering.loops_to_llvm_memory import dense_global
+
+
+class ModuleState:
+    """What the functions of a module share."""
+
+    def __init__(self, signature: Mapping[str, Any]) -> None:
+        self.signature = dict(signature)
+        self.entries: list[dict[str, Any]] = []
+        self.globals: list[Operation] = []
+        self.uses_threads = False
+        self._slots: dict[object, int] = {}
+        self._arenas: list[tuple[int, Dim]] = []
+        self._globals: dict[object, str] = {}
+
+    def slot(self, entry: Mapping[str, Any]) -> int:
+        """The place of a buffer in the table; equal entries share one."""
+        key = tuple(sorted(entry.items()))
+        if key not in self._slots:
+            self._slots[key] = len(self.entries)
+            self.entries.append(dict(entry))
+        return self._slots[key]
+
+    def arena(self, ordinal: int, size: Dim) -> int:
+        """
+        The place of a function's arena number `ordinal`, of `size` bytes.
+
+        `@main` and `@prepare` never run at once, so that they share arenas.
+        """
+        if ordinal < len(self._arenas):
+            place, known = self._arenas[ordinal]
+            size = dim_max(known, size)
+        else:
+            place = len(self.entries)
+            self.entries.append({"kind": "arena"})
+            self._arenas.append((place, size))
+        self._arenas[ordinal] = (place, size)
+        self.entries[place]["bytes"] = str(size)
+        return place
+
+    def constant(self, value: DenseIntOrFPElementsAttr, element: Attribute) -> str:
+        """The name of the global that holds a dense constant."""
+        key = (value, element)
+        if key not in self._globals:
+            name = self._globals[key] = f"constant.{len(self.globals)}"
+            type_, data = dense_global(value, element)
+            op = base.GlobalOp(type_, name, "internal", constant=True, value=data, alignment=64)
+            self.globals.append(op)
+        return self._globals[key]
+
+    def signature_text(self) -> str:
+        """The signature with the list of buffers."""
+        return json.dumps({**self.signature, "buffers": self.entries})

@@ -1,0 +1,554 @@
+"""
+Loads, stores and buffers.
+
+A row of an n-D access is one vector access where its lanes are neighbours, a repeated scalar where they are the same
+element, and otherwise lane by lane. Lanes that `lanes` or `fill` exclude touch no memory: masked vector accesses, and
+for single elements an address of their own to read from or write to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import product
+from math import prod
+from typing import Any, cast
+
+from xdsl.dialects import llvm as base
+from xdsl.dialects.builtin import (
+    DenseIntOrFPElementsAttr,
+    FloatAttr,
+    IntegerAttr,
+    i1,
+    i8,
+    i32,
+    i64,
+)
+from xdsl.ir import Attribute, SSAValue
+
+from aicc.dialects.llvm import elementwise, intrinsics, memory
+from aicc.dialects.loops.access import ApplyOp, LoadOp, StoreOp, lanes_of
+from aicc.dialects.loops.attrs import memref_dims, memref_of
+from aicc.dialects.loops.memory import AllocOp, CopyOp, SizeOp, ViewOp
+from aicc.lowering.loops_to_llvm_emit import (
+    NO_FAST_MATH,
+    POINTER,
+    Buffer,
+    LaneDependentError,
+    byte_size,
+    lanes_in,
+    memory_type,
+    register_type,
+    row_type,
+)
+from aicc.lowering.loops_to_llvm_index import (
+    LANE_DEPTH,
+    ZERO,
+    Monomial,
+    Poly,
+    add,
+    constant,
+    constant_value,
+    multiply,
+    total,
+)
+from aicc.lowering.loops_to_llvm_values import FunctionLowering
+
+_SELECT: dict[str, Attribute] = {"fastmathFlags": NO_FAST_MATH}
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row of an access."""
+
+    offset: Poly
+    """Offset of lane 0 in elements, without what tells the rows apart."""
+    extra: Poly
+    """What tells this row from the first one."""
+    stride: Poly | None
+    """Elements from lane to lane; None where they are not evenly spaced."""
+    lanes: Callable[[int], Poly]
+    """Offset of a lane, for any row."""
+    conditions: Sequence[tuple[Poly, Poly]]
+    """Pairs of an index (of lane 0) and the size that it must be below, both at least 0, for lanes to be read."""
+    varying: Sequence[tuple[Poly, Poly, Poly]]
+    """Index of lane 0, its step from lane to lane, and the size: conditions that differ between lanes."""
+    lane_conditions: Callable[[int], Sequence[tuple[Poly, Poly]]]
+    """All conditions of one lane, for rows that are not evenly spaced."""
+
+
+def _coefficients(fn: FunctionLowering, poly: Poly, lanes: Sequence[Poly]) -> tuple[Poly, list[Poly]] | None:
+    """`poly = rest + sum(coefficient[a] * lanes[a])`; None if it is not linear in the lanes."""
+    if all(not lane for lane in lanes) or fn.atoms.poly_depth(poly) < LANE_DEPTH:
+        return poly, [ZERO] * len(lanes)
+    numbers = {next(iter(lane))[0]: axis for axis, lane in enumerate(lanes) if lane}
+    rest: dict[Monomial, int] = {}
+    parts: list[dict[Monomial, int]] = [{} for _ in lanes]
+    for monomial, coefficient in poly.items():
+        found = [number for number in monomial if number in numbers]
+        if not found:
+            rest[monomial] = coefficient
+        elif len(found) == 1:
+            without = tuple(number for number in monomial if number != found[0])
+            parts[numbers[found[0]]][without] = coefficient
+        else:
+            return None
+    return rest, list(parts)
+
+
+def _rows(
+    fn: FunctionLowering,
+    buffer: Buffer,
+    shape: tuple[int, ...],
+    indices: Callable[[Sequence[Poly]], list[Poly]],
+    guarded: bool,
+) -> list[Row]:
+    """
+    The rows of an access to `buffer` of this vector shape.
+
+    `indices` gives the index per dimension for positions per axis; `guarded` is set when lanes outside the buffer are
+    not to be read.
+    """
+    lanes = [fn.lane_atom(axis, size) for axis, size in enumerate(shape)]
+    linear: list[tuple[Poly, list[Poly]]] | None = []
+    try:
+        for index in indices(lanes):
+            if (found := _coefficients(fn, index, lanes)) is None:
+                linear = None
+                break
+            linear.append(found)
+    except LaneDependentError:
+        linear = None
+    leading = list(product(*(range(size) for size in shape[:-1])))
+    if linear is None:
+        return [_uneven_row(buffer, indices, position, guarded) for position in leading]
+    offset = total(multiply(rest, stride) for (rest, _), stride in zip(linear, buffer.strides, strict=True))
+    steps = [
+        total(multiply(parts[axis], stride) for (_, parts), stride in zip(linear, buffer.strides, strict=True))
+        for axis in range(len(shape))
+    ]
+    result: list[Row] = []
+    for position in leading:
+        extra = total(multiply(step, constant(at)) for step, at in zip(steps, position, strict=False))
+        conditions: list[tuple[Poly, Poly]] = []
+        varying: list[tuple[Poly, Poly, Poly]] = []
+        if guarded:
+            for (rest, parts), dim in zip(linear, buffer.dims, strict=True):
+                first = add(
+                    rest, total(multiply(part, constant(at)) for part, at in zip(parts, position, strict=False))
+                )
+                step = parts[-1] if shape else ZERO
+                span = add(first, multiply(step, lanes[-1])) if step else first
+                low = fn.atoms.bounds(span)[0]
+                high = fn.atoms.bounds(add(span, dim, -1))[1]
+                if low is not None and low >= 0 and high is not None and high < 0:
+                    continue
+                if step:
+                    varying.append((first, step, dim))
+                else:
+                    conditions.append((first, dim))
+        stride = steps[-1] if shape else ZERO
+        row = add(offset, extra)
+        result.append(
+            Row(
+                offset,
+                extra,
+                stride,
+                lambda lane, row=row, stride=stride: add(row, stride, lane),
+                conditions,
+                varying,
+                lambda lane, fixed=conditions, moving=varying: [
+                    *fixed,
+                    *((add(first, step, lane), dim) for first, step, dim in moving),
+                ],
+            )
+        )
+    return result
+
+
+def _uneven_row(
+    buffer: Buffer,
+    indices: Callable[[Sequence[Poly]], list[Poly]],
+    position: tuple[int, ...],
+    guarded: bool,
+) -> Row:
+    """A row whose lanes are addressed one by one."""
+
+    def at(lane: int) -> list[Poly]:
+        return indices([constant(number) for number in (*position, lane)])
+
+    def offset(lane: int) -> Poly:
+        return total(multiply(index, stride) for index, stride in zip(at(lane), buffer.strides, strict=True))
+
+    def conditions(lane: int) -> Sequence[tuple[Poly, Poly]]:
+        return list(zip(at(lane), buffer.dims, strict=True)) if guarded else ()
+
+    return Row(ZERO, ZERO, None, offset, (), (), conditions)
+
+
+# Masks
+
+
+def _inside(fn: FunctionLowering, index: Poly, dim: Poly) -> SSAValue | None:
+    """`0 <= index < dim` as an `i1`; None when that is known."""
+    low, high = fn.atoms.bounds(index)[0], fn.atoms.bounds(add(index, dim, -1))[1]
+    if low is not None and low >= 0 and high is not None and high < 0:
+        return None
+    depth = max(fn.atoms.poly_depth(index), fn.atoms.poly_depth(dim))
+    key = ("inside", frozenset(index.items()), frozenset(dim.items()))
+    cache = fn.scopes[depth].cache
+    if key not in cache:
+        # A negative index is a huge unsigned one.
+        cache[key] = fn.compare("ult", fn.index(index), fn.index(dim), depth)
+    return cache[key]
+
+
+def _all(fn: FunctionLowering, conditions: Sequence[SSAValue]) -> SSAValue | None:
+    result: SSAValue | None = None
+    for condition in conditions:
+        result = condition if result is None else fn.emit(base.AndOp, (result, condition), condition.type)
+    return result
+
+
+def _scalar_condition(fn: FunctionLowering, pairs: Sequence[tuple[Poly, Poly]]) -> SSAValue | None:
+    return _all(fn, [found for index, dim in pairs if (found := _inside(fn, index, dim)) is not None])
+
+
+def lane_mask(fn: FunctionLowering, count: Poly, lanes: int) -> SSAValue | None:
+    """`lane < count` for each lane; None when all are."""
+    low, high = fn.atoms.bounds(count)
+    if low is not None and low >= lanes:
+        return None
+    depth = fn.atoms.poly_depth(count)
+    key = ("mask", frozenset(count.items()), lanes)
+    cache = fn.scopes[depth].cache
+    if key not in cache:
+        value = fn.index(count)
+        if high is None or high > lanes:
+            value = fn.emit(intrinsics.SMinOp, (value, fn.integer(lanes)), i64, {}, depth)
+        if low is None or low < 0:
+            value = fn.emit(intrinsics.SMaxOp, (value, fn.integer(0)), i64, {}, depth)
+        narrow = fn.emit(base.TruncOp, (value,), i32, {}, depth)
+        cache[key] = fn.compare("slt", fn.iota(lanes), fn.splat(narrow, lanes, depth), depth)
+    return cache[key]
+
+
+def _varying_mask(fn: FunctionLowering, first: Poly, step: Poly, dim: Poly, lanes: int) -> SSAValue:
+    """`0 <= first + step * lane < dim` for each lane."""
+    depth = max(fn.atoms.poly_depth(part) for part in (first, step, dim))
+    key = ("varying", *(frozenset(part.items()) for part in (first, step, dim)), lanes)
+    cache = fn.scopes[depth].cache
+    if key not in cache:
+        limit = 1 << 30
+        small = all(fn.atoms.within(part, -limit, limit) for part in (first, dim)) and fn.atoms.within(step, -64, 64)
+        kind = i32 if small else i64
+        operands = [fn.index(part) for part in (first, step, dim)]
+        if small:
+            operands = [fn.emit(base.TruncOp, (value,), i32, {}, depth) for value in operands]
+        start, stride, size = (fn.splat(value, lanes, depth) for value in operands)
+        type_ = start.type
+        properties = {"overflowFlags": IntegerAttr(1, 32)}
+        moved = fn.emit(base.MulOp, (fn.iota(lanes, kind), stride), type_, properties, depth)
+        index = fn.emit(base.AddOp, (start, moved), type_, properties, depth)
+        cache[key] = fn.compare("ult", index, size, depth)
+    return cache[key]
+
+
+# Elements in memory and in registers
+
+
+def _from_memory(fn: FunctionLowering, value: SSAValue, element: Attribute) -> SSAValue:
+    """A boolean is any byte but 0."""
+    if element != i1:
+        return value
+    return fn.compare("ne", value, fn.integer(0, value.type))
+
+
+def to_memory(fn: FunctionLowering, value: SSAValue, element: Attribute) -> SSAValue:
+    """A boolean is the byte 0 or 1."""
+    if element != i1:
+        return value
+    return fn.emit(base.ZExtOp, (value,), row_type(i8, lanes_in(value)))
+
+
+def fill_bits(fn: FunctionLowering, fill: Attribute | None, element: Attribute) -> SSAValue:
+    """The value that lanes that are not read have, as it lies in memory."""
+    kind = memory_type(element)
+    match fill:
+        case IntegerAttr():
+            return fn.integer(fill.value.data, kind)
+        case FloatAttr():
+            return float_constant(fn, fill.value.data, element)
+        case _:
+            return float_constant(fn, 0.0, element) if not _is_integer(kind) else fn.integer(0, kind)
+
+
+def _is_integer(type_: Attribute) -> bool:
+    from xdsl.dialects.builtin import IntegerType
+
+    return isinstance(type_, IntegerType)
+
+
+def float_constant(fn: FunctionLowering, value: float, element: Attribute) -> SSAValue:
+    """A float constant in a register; bf16 as its bits."""
+    from xdsl.dialects.builtin import BFloat16Type
+
+    if isinstance(element, BFloat16Type):
+        import ml_dtypes
+        import numpy as np
+
+        return fn.integer(int(np.asarray(value, ml_dtypes.bfloat16).view(np.uint16)), register_type(element))
+    return fn.float(value, element)
+
+
+# Loads
+
+
+def _plain_load(fn: FunctionLowering, pointer: SSAValue, element: Attribute, lanes: int) -> SSAValue:
+    properties: dict[str, Attribute] = {
+        "alignment": IntegerAttr(byte_size(element), 64),
+        "ordering": IntegerAttr(0, 64),
+    }
+    return fn.emit(memory.LoadOp, (pointer,), row_type(memory_type(element), lanes), properties)
+
+
+def _guarded_load(
+    fn: FunctionLowering, buffer: Buffer, offset: Poly, extra: Poly, fill: SSAValue, condition: SSAValue | None
+) -> SSAValue:
+    """One element; `fill` where the condition is false, read from a place that always exists."""
+    pointer = fn.address(buffer, offset, extra)
+    if condition is not None:
+        pointer = fn.emit(elementwise.SelectOp, (condition, pointer, fn.slot(fill)), POINTER, _SELECT)
+    return _plain_load(fn, pointer, buffer.element, 1)
+
+
+def lower_load(fn: FunctionLowering, op: LoadOp) -> None:
+    """`loops.load`."""
+    buffer, element = fn.buffer(op.memref), memref_of(op.memref).element_type
+    shape = lanes_of(op.result.type)
+    count = shape[-1] if shape else 1
+    rows = _rows(fn, buffer, shape, lambda lanes: fn.map_values(op.map, op.indices, lanes), op.fill is not None)
+    active = fn.poly(op.lanes) if op.lanes is not None else None
+    fill = fill_bits(fn, op.fill, element)
+    loaded = [_load_row(fn, buffer, row, count, active, fill) for row in rows]
+    fn.set(op.result, [_from_memory(fn, value, element) for value in loaded], shape)
+
+
+def _load_row(
+    fn: FunctionLowering, buffer: Buffer, row: Row, count: int, active: Poly | None, fill: SSAValue
+) -> SSAValue:
+    stride = None if row.stride is None else constant_value(row.stride)
+    if row.stride is not None and (count == 1 or (stride == 0 and not row.varying)):
+        pairs = [*row.lane_conditions(0)]
+        if active is not None:
+            pairs.append((ZERO, active))
+        value = _guarded_load(fn, buffer, row.offset, row.extra, fill, _scalar_condition(fn, pairs))
+        value = fn.splat(value, count)
+        mask = lane_mask(fn, active, count) if active is not None and count > 1 else None
+        if mask is not None:
+            value = fn.emit(elementwise.SelectOp, (mask, value, fn.splat(fill, count)), value.type, _SELECT)
+        return value
+    masks = [_varying_mask(fn, first, step, dim, count) for first, step, dim in row.varying] if stride == 1 else []
+    if stride == 1:
+        if active is not None and (found := lane_mask(fn, active, count)) is not None:
+            masks.append(found)
+        if (condition := _scalar_condition(fn, row.conditions)) is not None:
+            masks.append(fn.splat(condition, count))
+        mask = _all(fn, masks)
+        pointer = fn.address(buffer, row.offset, row.extra)
+        if mask is None:
+            return _plain_load(fn, pointer, buffer.element, count)
+        rest = fn.splat(fill, count)
+        alignment = {"alignment": IntegerAttr(byte_size(buffer.element), 32)}
+        return fn.emit(memory.MaskedLoadOp, (pointer, mask, rest), rest.type, alignment)
+    guarded = active is not None or row.varying or row.conditions or row.stride is None
+    if not guarded and stride is not None and abs(stride) <= _MAX_SHUFFLED_STRIDE:
+        return _strided_load(fn, buffer, row, count, stride)
+    lanes: list[SSAValue] = []
+    for lane in range(count):
+        pairs = [*row.lane_conditions(lane)]
+        if active is not None:
+            pairs.append((constant(lane), active))
+        lanes.append(_guarded_load(fn, buffer, row.lanes(lane), ZERO, fill, _scalar_condition(fn, pairs)))
+    return fn.row_of(lanes)
+
+
+_MAX_SHUFFLED_STRIDE = 4
+"""Rows with lanes this far apart are read whole and sorted out by shuffles; beyond, too much of it is not needed."""
+
+
+def _strided_load(fn: FunctionLowering, buffer: Buffer, row: Row, count: int, stride: int) -> SSAValue:
+    """
+    `count` lanes `stride` elements apart, from whole vectors between the first and the last of them.
+
+    Nothing outside the span of the lanes is touched: the last vector ends at the last lane.
+    """
+    step = abs(stride)
+    span = (count - 1) * step + 1
+    start = constant(0 if stride > 0 else -(span - 1))
+    width = min(count, span)
+    places = [lane * step for lane in range(count)]
+    if stride < 0:
+        places.reverse()
+    firsts = sorted({min(begin, span - width) for begin in range(0, span, width)})
+    result: SSAValue | None = None
+    done = [-1] * count
+    for first in firsts:
+        pointer = fn.address(buffer, row.offset, add(row.extra, add(start, constant(first))))
+        part = _plain_load(fn, pointer, buffer.element, width)
+        fresh = [lane for lane in range(count) if done[lane] < 0 and first <= places[lane] < first + width]
+        for lane in fresh:
+            done[lane] = places[lane] - first
+        if result is None:
+            result = fn.shuffle(part, part, [done[lane] if lane in fresh else -1 for lane in range(count)])
+        else:
+            choice = [count + done[lane] if lane in fresh else lane for lane in range(count)]
+            result = fn.shuffle(result, part, choice)
+    assert result is not None
+    return result
+
+
+# Stores
+
+
+def lower_store(fn: FunctionLowering, op: StoreOp) -> None:
+    """`loops.store`."""
+    buffer, element = fn.buffer(op.memref), memref_of(op.memref).element_type
+    shape = lanes_of(op.value.type)
+    count = shape[-1] if shape else 1
+    rows = _rows(fn, buffer, shape, lambda lanes: fn.map_values(op.map, op.indices, lanes), guarded=False)
+    active = fn.poly(op.lanes) if op.lanes is not None else None
+    for row, value in zip(rows, fn.rows(op.value).rows, strict=True):
+        _store_row(fn, buffer, row, count, active, to_memory(fn, value, element))
+
+
+def _store_row(
+    fn: FunctionLowering, buffer: Buffer, row: Row, count: int, active: Poly | None, value: SSAValue
+) -> None:
+    plain: dict[str, Attribute] = {
+        "alignment": IntegerAttr(byte_size(buffer.element), 64),
+        "ordering": IntegerAttr(0, 64),
+    }
+    if count > 1 and row.stride is not None and constant_value(row.stride) == 1:
+        pointer = fn.address(buffer, row.offset, row.extra)
+        mask = lane_mask(fn, active, count) if active is not None else None
+        if mask is None:
+            fn.emit(memory.StoreOp, (value, pointer), None, plain)
+        else:
+            alignment = {"alignment": IntegerAttr(byte_size(buffer.element), 32)}
+            fn.emit(memory.MaskedStoreOp, (value, pointer, mask), None, alignment)
+        return
+    for lane in range(count):
+        if count == 1 and row.stride is not None:
+            pointer = fn.address(buffer, row.offset, row.extra)
+        else:
+            pointer = fn.address(buffer, row.lanes(lane))
+        condition = None if active is None else _inside(fn, constant(lane), active)
+        if condition is not None:
+            scratch = fn.scratch(memory_type(buffer.element))
+            pointer = fn.emit(elementwise.SelectOp, (condition, pointer, scratch), POINTER, _SELECT)
+        fn.emit(memory.StoreOp, (fn.lane(value, lane), pointer), None, plain)
+
+
+# Buffers
+
+
+def lower_apply(fn: FunctionLowering, op: ApplyOp) -> None:
+    """`loops.apply`."""
+    shape = lanes_of(op.result.type)
+    if not shape:
+        fn.values[op.result] = fn.map_values(op.map, op.indices)[0]
+        return
+    count = shape[-1]
+    rows: list[SSAValue] = []
+    for position in product(*(range(size) for size in shape[:-1])):
+        at = [constant(number) for number in position]
+        try:
+            [index] = fn.map_values(op.map, op.indices, [*at, fn.lane_atom(len(shape) - 1, count)])
+            found = _coefficients(fn, index, [fn.lane_atom(len(shape) - 1, count)])
+        except LaneDependentError:
+            found = None
+        if found is None:
+            lanes = [fn.map_values(op.map, op.indices, [*at, constant(lane)])[0] for lane in range(count)]
+            rows.append(fn.row_of([fn.index(lane) for lane in lanes]))
+            continue
+        first, [step] = found
+        row = fn.splat(fn.index(first), count)
+        if step:
+            moved = fn.splat(fn.index(step), count)
+            if count > 1:
+                moved = fn.emit(base.MulOp, (fn.iota(count, i64), moved), row.type, {})
+                row = fn.emit(base.AddOp, (row, moved), row.type, {})
+        rows.append(row)
+    fn.set(op.result, rows, shape)
+
+
+def lower_size(fn: FunctionLowering, op: SizeOp) -> None:
+    """`loops.size`."""
+    fn.values[op.result] = fn.dim(op.dim)
+
+
+def lower_view(fn: FunctionLowering, op: ViewOp) -> None:
+    """`loops.view`: the same memory from another byte on."""
+    source = fn.buffer(op.source)
+    pointer, depth = source.pointer, source.depth
+    if op.offset is not None:
+        bytes_ = Buffer(pointer, depth, i8, (), (), source.root)
+        offset = fn.poly(op.offset)
+        pointer = fn.address(bytes_, offset)
+        depth = max(depth, fn.atoms.poly_depth(offset))
+    fn.values[op.result] = fn.buffer_at(pointer, memref_of(op.result), depth, source.root)
+
+
+def elements(buffer: Buffer) -> Poly:
+    """The number of elements of a buffer."""
+    result = constant(1)
+    for dim in buffer.dims:
+        result = multiply(result, dim)
+    return result
+
+
+def lower_copy(fn: FunctionLowering, op: CopyOp) -> None:
+    """`loops.copy`: one block of memory."""
+    source, target = fn.buffer(op.source), fn.buffer(op.target)
+    size = multiply(elements(source), constant(byte_size(source.element)))
+    # The two may be one buffer, which memmove allows for any target.
+    operands = (target.pointer, source.pointer, fn.index(size))
+    fn.emit(memory.MemmoveOp, operands, None, {"isVolatile": IntegerAttr.from_bool(False)})
+
+
+def lower_alloc(fn: FunctionLowering, op: AllocOp) -> None:
+    """`loops.alloc` in a kernel: stack memory."""
+    type_ = memref_of(op.result)
+    dims = memref_dims(type_)
+    sizes = [dim for dim in dims if isinstance(dim, int)]
+    count = prod(sizes) if len(sizes) == len(dims) else None
+    if count is None or count * byte_size(type_.element_type) > MAX_STACK_BYTES:
+        fn.not_lowered(
+            op,
+            f"{type_} is no small fixed buffer (at most {MAX_STACK_BYTES} bytes on the stack); "
+            "loops-hoist-allocs makes it an argument",
+        )
+        return
+    pointer = fn.stack(memory_type(type_.element_type), max(count, 1))
+    fn.values[op.result] = fn.buffer_at(pointer, type_, 0)
+
+
+MAX_STACK_BYTES = 1 << 18
+"""Largest scratch buffer of a kernel that is put on the stack."""
+
+
+def dense_global(value: DenseIntOrFPElementsAttr, element: Attribute) -> tuple[Attribute, Attribute]:
+    """Type and initial value of the global that holds a dense constant, in row-major order."""
+    from xdsl.dialects.builtin import TensorType
+
+    kind = memory_type(element)
+    count = value.type.element_count() if hasattr(value.type, "element_count") else len(value)
+    if element == i1:
+        numbers = [int(bool(bit)) for bit in value.get_values()]
+        data: Attribute = DenseIntOrFPElementsAttr.from_list(TensorType(i8, [len(numbers)]), numbers)
+    else:
+        data = DenseIntOrFPElementsAttr(
+            cast(Any, TensorType(cast(Any, kind), [len(value.data.data) // byte_size(element)])), value.data
+        )
+    return base.LLVMArrayType(count, kind), data

@@ -1,0 +1,123 @@
+"""
+Runs functions of the `loops` level natively, for tests.
+
+    run = native(module_or_text, "name")     # compiled for this machine
+    run(7, x, out)                           # indices as int, memrefs as arrays, written in place
+
+Arrays must be C-contiguous and of the memref's element type (booleans as numpy bool, bf16 as ml_dtypes.bfloat16).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import llvmlite.binding as llvm
+import ml_dtypes
+import numpy as np
+from xdsl.dialects import func
+from xdsl.dialects.builtin import (
+    Float32Type,
+    Float64Type,
+    IndexType,
+    IntegerType,
+    MemRefType,
+    ModuleOp,
+)
+
+from aicc.backends.llvm.objects import emit_object
+from aicc.backends.llvm.targets import host_target
+from aicc.backends.llvm.writer import module_to_llvm_text
+from aicc.lowering.loops_to_llvm import lower_module
+from aicc.lowering.parse import parse_module
+from aicc.runtime.threads import PARALLEL_SHIM_OPENMP, PARALLEL_SHIM_SERIAL, openmp_parallel_address
+from aicc.transforms.verify import verify
+
+_counter = itertools.count()
+
+
+@cache
+def engine() -> Any:
+    """The JIT that all tests of a process share."""
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    machine = llvm.Target.from_default_triple().create_target_machine(
+        cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), jit=True
+    )
+    return llvm.create_lljit_compiler(machine, use_jit_link=False)
+
+
+def load_object(image: bytes, *names: str) -> dict[str, int]:
+    """Addresses of functions in an object, with the runtime's `aicc_parallel` linked in."""
+    builder = llvm.JITLibraryBuilder()
+    openmp = openmp_parallel_address()
+    if openmp is None:
+        builder.add_ir(PARALLEL_SHIM_SERIAL)
+    else:
+        builder.add_ir(PARALLEL_SHIM_OPENMP).import_symbol("GOMP_parallel", openmp)
+    builder.add_object_img(image).add_current_process()
+    for name in names:
+        builder.export_symbol(name)
+    tracker = builder.link(engine(), f"test_{next(_counter)}")
+    _trackers.append(tracker)
+    return {name: tracker[name] for name in names}
+
+
+_trackers: list[Any] = []
+"""Code lives as long as its tracker."""
+
+
+def _c_type(type_: Any) -> Any:
+    match type_:
+        case IndexType():
+            return ctypes.c_int64
+        case MemRefType():
+            return ctypes.c_void_p
+        case Float32Type():
+            return ctypes.c_float
+        case Float64Type():
+            return ctypes.c_double
+        case IntegerType(width=width):
+            return {1: ctypes.c_bool, 8: ctypes.c_int8, 16: ctypes.c_int16, 32: ctypes.c_int32}.get(
+                width.data, ctypes.c_int64
+            )
+        case _:
+            raise NotImplementedError(f"argument of type {type_}")
+
+
+def element_dtype(type_: Any) -> np.dtype[Any]:
+    """The numpy dtype of a memref's elements."""
+    text = str(type_)
+    named = {"f16": np.float16, "f32": np.float32, "f64": np.float64, "bf16": ml_dtypes.bfloat16, "i1": np.bool_}
+    return np.dtype(named[text] if text in named else np.int64 if text == "index" else f"int{type_.width.data}")
+
+
+def native(source: ModuleOp | str, name: str, *, opt: int = 2, threads: int = 1) -> Callable[..., Any]:
+    """The function `name` of a loops-level module (which is left as it is), compiled."""
+    module = parse_module(source) if isinstance(source, str) else source.clone()
+    [op] = [op for op in module.ops if isinstance(op, func.FuncOp) and op.sym_name.data == name]
+    inputs = list(op.function_type.inputs.data)
+    outputs = list(op.function_type.outputs.data)
+    lower_module(module)
+    verify(module)
+    address = load_object(emit_object(module_to_llvm_text(module), host_target(), opt), name)[name]
+    result = _c_type(outputs[0]) if outputs else None
+    call = ctypes.CFUNCTYPE(result, *map(_c_type, inputs), ctypes.c_int64)(address)
+
+    def run(*arguments: Any) -> Any:
+        assert len(arguments) == len(inputs), f"{name} takes {len(inputs)} arguments, got {len(arguments)}"
+        converted: list[Any] = []
+        for argument, type_ in zip(arguments, inputs, strict=True):
+            if isinstance(type_, MemRefType):
+                assert isinstance(argument, np.ndarray) and argument.flags.c_contiguous
+                expected = element_dtype(type_.element_type)
+                assert argument.dtype.itemsize == expected.itemsize, f"{argument.dtype}, expected {expected}"
+                converted.append(argument.ctypes.data)
+            else:
+                converted.append(argument)
+        return call(*converted, threads)
+
+    return run
