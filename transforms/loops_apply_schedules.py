@@ -32,6 +32,7 @@ from aicc.dialects.schedule.ops import (
     LoopOp,
     PackOp,
     ParallelizeOp,
+    SelectOp,
     TileOp,
     UnrollOp,
     VectorizeOp,
@@ -102,6 +103,14 @@ def _loop(run: Run, op: LoopOp) -> None:
     run.handles[op.result] = list(found)
 
 
+def _select(run: Run, op: SelectOp) -> None:
+    loops = run.loops(op, op.handle)
+    for position in op.chosen:
+        if position >= len(loops):
+            fail(op, f"position {position} of a handle that stands for {len(loops)} loops")
+    run.handles[op.result] = [loops[position] for position in op.chosen]
+
+
 def _tile(run: Run, op: TileOp) -> None:
     count = len(op.loops)
     lists: list[list[Operation]] = [[] for _ in op.results]
@@ -154,6 +163,7 @@ _STEPS: dict[type[Operation], Callable[[Run, Operation], None]] = {
     LoopOp: _loop,
     PackOp: _pack,
     ParallelizeOp: _parallelize,
+    SelectOp: _select,
     TileOp: _tile,
     UnrollOp: _unroll,
     VectorizeOp: _vectorize,

@@ -31,8 +31,8 @@ def interchange_loops(loops: Sequence[ForOp], order: Sequence[int]) -> list[ForO
     `order[k]` is the old position of the loop that comes to position `k`. The old loops are gone.
 
     Raises:
-        StepError: if the nest is not perfect, its iterations may not be reordered, or a loop's bounds depend on one that
-            would come inside it.
+        StepError: if the nest is not perfect, its iterations may not be reordered, or a loop's bounds depend on one
+            that would come inside it.
     """
     if list(order) == list(range(len(loops))):
         return list(loops)

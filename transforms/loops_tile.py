@@ -6,11 +6,13 @@ Before: for %i = 0 to 20 { body(%i) }
 After, `size=8 tail=peel`:                     After, `size=8 tail=mask`:
     for "i.o" %o = 0 to 2 {                        for "i.o" %o = 0 to 3 {
       for "i.i" %k = 0 to 8 { body(8*%o + %k) } }    for "i.i" %k = 0 to min(8, 20 - 8*%o) { body(8*%o + %k) } }
-    for "i.i" %k = 0 to 4 { body(16 + %k) }
+    for "i.t" %o = 2 to 3 {
+      for "i.i" %k = 0 to 4 { body(16 + %k) } }
 
 Several loops are tiled at once, all loops over tiles outside all loops within tiles; peeling makes one perfect nest for
-each combination of full tiles and remainders, so that each of them can be transformed further. A remainder that is not
-a known number has a loop of at most one tile around it: `for "i.t" %o = n floordiv 8 to (n + 7) floordiv 8`.
+each combination of full tiles and remainders, all of one structure, so that each of them can be transformed further. A
+remainder that is not a known number has at most one tile: `for "i.t" %o = n floordiv 8 to (n + 7) floordiv 8`. A loop
+with tiles of one iteration stays as it is; it is listed to have the nests of the others made around it.
 """
 
 from __future__ import annotations
@@ -43,13 +45,13 @@ STEP = "tile"
 
 @dataclass
 class Tiled:
-    """What tiling made; each inner list goes over all nests, the one of full tiles first."""
+    """What tiling made. Each inner list goes over all nests, the one of full tiles first if there is one."""
 
     outers: list[list[ForOp]]
-    """Per old loop: the loop over full tiles, or nothing where no tile is full."""
+    """Per old loop: the loops over tiles."""
 
     inners: list[list[ForOp]]
-    """Per old loop: the loops within a tile."""
+    """Per old loop: the loops within a tile; none for a loop with tiles of one iteration."""
 
     peeled: list[ForOp] = field(default_factory=list[ForOp])
     """The outermost loops of the nests for what does not fill a tile."""
@@ -57,12 +59,12 @@ class Tiled:
 
 @dataclass(frozen=True)
 class _Range:
-    """One way through the iterations of an old loop: a loop over tiles (or one tile) and the loop within it."""
+    """One way through the iterations of an old loop: a loop over tiles and the loop within a tile."""
 
     label: str
     first: AffineExpr
-    last: AffineExpr | None
-    """End of the loop over tiles; `None` for the single tile `first`."""
+    ends: tuple[AffineExpr, ...]
+    """The loop over tiles goes from `first` to the smallest of these."""
 
     rest: tuple[AffineExpr, ...]
     """Iterations left from the start of the nest, where a tile may be cut short."""
@@ -116,9 +118,9 @@ def tile_loops(loops: Sequence[ForOp], sizes: Sequence[int], tails: Sequence[str
         values = nest.top.results
         full = all(part.label == ".o" for part in combination)
         for position in range(len(loops)):
-            result.inners[position].append(nest.inners[position])
-            if full and (outer := nest.outers[position]) is not None:
-                result.outers[position].append(outer)
+            result.outers[position].append(nest.outers[position])
+            if (inner := nest.inners[position]) is not None:
+                result.inners[position].append(inner)
         if not full:
             result.peeled.append(nest.top)
     for old, new in zip(top.results, values, strict=True):
@@ -153,7 +155,8 @@ def _ranges(old: _Old, tail: str, bounds: IndexBounds) -> list[_Range]:
         return _static_ranges(max(trip.value, 0), size, tail)
     if tail == "mask":
         # The number of tiles is the smallest over all bounds; each tile is cut by all of them.
-        return [_Range(".o", AffineConstantExpr(0), None, tuple(trips), size)]
+        ends = tuple(simplifier.simplify(ceil_quotient(count, size)) for count in trips)
+        return [_Range(".o", AffineConstantExpr(0), ends, tuple(trips) if size > 1 else (), size)]
     if len(trips) > 1:
         raise StepError(
             STEP, old.loop, f"ends at the minimum of {len(trips)} bounds; only 'mask' tails can be made of it"
@@ -162,9 +165,9 @@ def _ranges(old: _Old, tail: str, bounds: IndexBounds) -> list[_Range]:
     ranges: list[_Range] = []
     _, most = simplifier.bounds(trip)
     if most is None or most >= size:
-        ranges.append(_Range(".o", AffineConstantExpr(0), full, (), size))
+        ranges.append(_Range(".o", AffineConstantExpr(0), (full,), (), size))
     if full != tiles:
-        ranges.append(_Range(".t", full, tiles, (trip,), size if most is None else min(size, most)))
+        ranges.append(_Range(".t", full, (tiles,), (trip,), size if most is None else min(size, most)))
     return ranges
 
 
@@ -172,20 +175,20 @@ def _static_ranges(trips: int, size: int, tail: str) -> list[_Range]:
     full, rest = divmod(trips, size)
     if tail == "mask" and rest:
         end = AffineConstantExpr(trips)
-        return [_Range(".o", AffineConstantExpr(0), AffineConstantExpr(full + 1), (end,), size)]
+        return [_Range(".o", AffineConstantExpr(0), (AffineConstantExpr(full + 1),), (end,), size)]
     ranges: list[_Range] = []
     if full:
-        ranges.append(_Range(".o", AffineConstantExpr(0), AffineConstantExpr(full), (), size))
+        ranges.append(_Range(".o", AffineConstantExpr(0), (AffineConstantExpr(full),), (), size))
     if rest:
-        ranges.append(_Range(".t", AffineConstantExpr(full), None, (), rest))
+        ranges.append(_Range(".t", AffineConstantExpr(full), (AffineConstantExpr(full + 1),), (), rest))
     return ranges
 
 
 @dataclass
 class _Nest:
     top: ForOp
-    outers: list[ForOp | None]
-    inners: list[ForOp]
+    outers: list[ForOp]
+    inners: list[ForOp | None]
 
 
 def _build_nest(
@@ -193,25 +196,20 @@ def _build_nest(
 ) -> _Nest:
     """All loops over tiles, then all loops within tiles, around the innermost old body or a copy of it."""
     chain: list[ForOp] = []
-    outers: list[ForOp | None] = []
+    outers: list[ForOp] = []
     for old, part in zip(olds, combination, strict=True):
-        if part.label == ".o" and part.last is None:
-            ends = [ceil_quotient(trip, old.size) for trip in part.rest]
-            outers.append(
-                _add_loop(chain, old, ".o", (AffineConstantExpr(0), old.operands), ends, old.operands, values)
-            )
-        elif part.last is not None:
-            first: Expression = (part.first, old.operands)
-            outers.append(_add_loop(chain, old, part.label, first, [part.last], old.operands, values))
-        else:
-            outers.append(None)
-    inners: list[ForOp] = []
+        suffix = part.label if old.size > 1 else ""
+        outers.append(_add_loop(chain, old, suffix, (part.first, old.operands), part.ends, old.operands, values))
+    inners: list[ForOp | None] = []
     for old, part, outer in zip(olds, combination, outers, strict=True):
-        operands = old.operands if outer is None else (*old.operands, outer.induction)
-        tile = part.first if outer is None else AffineDimExpr(len(old.operands))
+        if old.size == 1:
+            inners.append(None)
+            continue
+        tile = AffineDimExpr(len(old.operands))
         ends = [AffineConstantExpr(part.trip), *(rest + tile * -old.size for rest in part.rest)]
+        operands = (*old.operands, outer.induction)
         inners.append(_add_loop(chain, old, ".i", (AffineConstantExpr(0), ()), ends, operands, values))
-    _fill(chain[-1], olds, combination, outers, inners, clone_body)
+    _fill(chain[-1], olds, outers, inners, clone_body)
     for outer, inner in pairwise(chain):
         outer.block.add_ops([inner, YieldOp(*inner.results)])
     return _Nest(chain[0], outers, inners)
@@ -250,21 +248,20 @@ def _add_loop(
 def _fill(
     innermost: ForOp,
     olds: Sequence[_Old],
-    combination: Sequence[_Range],
-    outers: Sequence[ForOp | None],
-    inners: Sequence[ForOp],
+    outers: Sequence[ForOp],
+    inners: Sequence[ForOp | None],
     clone_body: bool,
 ) -> None:
     """Puts the old body in the innermost loop, with the old indices computed from the new ones."""
     old_body = olds[-1].loop.block
     new_body = innermost.block
     mapping: dict[SSAValue, SSAValue] = dict(zip(old_body.args[1:], innermost.iter_args, strict=True))
-    for old, part, outer, inner in zip(olds, combination, outers, inners, strict=True):
-        operands = (*old.operands, inner.induction, *(() if outer is None else (outer.induction,)))
-        within = AffineDimExpr(len(old.operands))
-        tile = part.first if outer is None else AffineDimExpr(len(old.operands) + 1)
-        expr = old.lower + (tile * old.size + within) * old.loop.step_value
-        apply = ApplyOp(AffineMap(len(operands), 0, (expr,)), operands)
+    for old, outer, inner in zip(olds, outers, inners, strict=True):
+        operands = (*old.operands, outer.induction, *(() if inner is None else (inner.induction,)))
+        index = AffineDimExpr(len(old.operands)) * old.size
+        if inner is not None:
+            index = index + AffineDimExpr(len(old.operands) + 1)
+        apply = ApplyOp(AffineMap(len(operands), 0, (old.lower + index * old.loop.step_value,)), operands)
         apply.result.name_hint = old.loop.induction.name_hint
         new_body.add_op(apply)
         mapping[old.loop.induction] = apply.result

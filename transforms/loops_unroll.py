@@ -43,14 +43,12 @@ def unroll_loop(loop: ForOp, factor: int) -> list[Operation]:
         return unroll_fully(loop)
     normalize_loop(STEP, loop)
     tiled = tile_loops([loop], [factor], ["peel"])
-    for outer in tiled.outers[0]:
-        inner = outer.block.first_op
-        assert isinstance(inner, ForOp)
-        unroll_fully(inner)
-    rests: list[Operation] = []
-    for rest in tiled.peeled:
-        rests += unroll_fully(rest) if rest.trip_count is not None else [rest]
-    return [*tiled.outers[0], *rests]
+    made: list[Operation] = []
+    for outer, inner in zip(tiled.outers[0], tiled.inners[0], strict=True):
+        if inner.trip_count is not None:
+            unroll_fully(inner)
+        made += unroll_fully(outer) if outer.trip_count == 1 else [outer]
+    return made
 
 
 def unroll_fully(loop: ForOp) -> list[Operation]:

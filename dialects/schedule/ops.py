@@ -86,6 +86,40 @@ class LoopOp(ScheduleOp):
 
 
 @irdl_op_definition
+class SelectOp(ScheduleOp):
+    """
+    The loops at some positions of a handle's list.
+
+    - (C1) positions are at least 0
+
+    ```mlir
+    %main = schedule.select %o0 {positions = array<i64: 0>}
+    ```
+    """
+
+    name = "schedule.select"
+
+    handle = operand_def(AnyOpType)
+    positions = prop_def(Integers)
+    result = result_def(AnyOpType)
+
+    assembly_format = "$handle attr-dict"
+
+    def __init__(self, handle: SSAValue, positions: Sequence[int]):
+        super().__init__(operands=[handle], properties={"positions": _integers(positions)}, result_types=[_HANDLE])
+
+    @property
+    def chosen(self) -> tuple[int, ...]:
+        """The positions."""
+        return _read(self.positions)
+
+    def verify_(self) -> None:
+        for position in self.chosen:
+            if position < 0:  # C1
+                raise VerifyException(f"position {position}, expected at least 0")
+
+
+@irdl_op_definition
 class TileOp(ScheduleOp):
     """
     Splits perfectly nested loops `l0 > l1 > ...` into loops over tiles `o0 > o1 > ...` around loops within a tile
@@ -93,9 +127,10 @@ class TileOp(ScheduleOp):
 
     Iterations that do not fill a tile go by the loop's entry in `tails`: `peel` makes separate nests for them (with a
     fixed trip count if the remainder is known, else at most one tile of `min(size, rest)` iterations), `mask` keeps
-    one nest whose tiles are `min(size, rest)` long. Results: the loops over tiles of the nest of full tiles; per loop
-    the list of the loops within a tile over all nests made; the list of the outermost loops of the peeled nests. New
-    labels are the old one plus `.o`, `.i`, and `.t` for the loop over tiles of a peeled remainder.
+    one nest whose tiles are `min(size, rest)` long. All nests made have the same structure. Results: per loop the list
+    of the loops over tiles, one for each nest made, the nest of full tiles first; per loop the list of the loops within
+    a tile (none where the size is 1, such a loop stays as it is); the list of the outermost loops of the peeled nests.
+    New labels are the old one plus `.o`, `.i`, and `.t` for the loop over tiles of a peeled remainder.
 
     - (C1) as many `sizes`, and `tails` if given, as loops; at least one
     - (C2) `sizes[i] >= 1`
@@ -138,7 +173,7 @@ class TileOp(ScheduleOp):
 
     @property
     def outers(self) -> Sequence[SSAValue]:
-        """The loops over full tiles, outermost first."""
+        """The loops over tiles, outermost first, each a list over all nests."""
         return self.results[: len(self.loops)]
 
     @property
