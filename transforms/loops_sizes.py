@@ -20,7 +20,7 @@ from aicc.dialects.loops.affine_text import Access, canonical_access
 from aicc.dialects.loops.attrs import memref_dims, memref_of
 from aicc.dialects.loops.call import size_of_value
 from aicc.dialects.loops.control import ForOp
-from aicc.transforms.loops_index import IndexBounds
+from aicc.transforms.loops_index import IndexBounds, bound_expressions, combine
 
 
 def buffer_bytes(value: SSAValue) -> Dim:
@@ -80,12 +80,18 @@ def trip_count_dim(loop: ForOp) -> Dim | None:
     lower, upper = _bound(loop, upper=False), _bound(loop, upper=True)
     if lower is not None and upper is not None:
         return ceildiv(upper - lower, loop.step_value)
-    bounds = IndexBounds()
-    lows = [low for low, _ in bounds.of_map(loop.lower_map.data, loop.lower_operands) if low is not None]
-    highs = [high for _, high in bounds.of_map(loop.upper_map.data, loop.upper_operands) if high is not None]
-    if not lows or not highs:
-        return None
-    return max(0, -((max(lows) - min(highs)) // loop.step_value))
+    span = _largest_span(loop)
+    return None if span is None else max(0, -(-span // loop.step_value))
+
+
+def _largest_span(loop: ForOp) -> int | None:
+    """A constant that upper - lower never exceeds: each difference of a pair of bounds is such a limit."""
+    lower, upper = bound_expressions(loop, upper=False), bound_expressions(loop, upper=True)
+    exprs, operands = combine([*lower, *upper])
+    simplifier = IndexBounds().simplifier(operands)
+    differences = [high - low for low in exprs[: len(lower)] for high in exprs[len(lower) :]]
+    limits = [limit for _, limit in map(simplifier.bounds, map(simplifier.simplify, differences)) if limit is not None]
+    return min(limits, default=None)
 
 
 def iteration_number(loop: ForOp) -> Access:

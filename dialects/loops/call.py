@@ -17,7 +17,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from aicc.dialects.graph.dims import Dim, provably_different, substitute, sym
 from aicc.dialects.loops.attrs import AnyMemRef, memref_dims
-from aicc.dialects.loops.functions import NUM_OUTPUTS, symbol_arguments, symbol_names
+from aicc.dialects.loops.functions import NUM_OUTPUTS, num_outputs, num_scratch, symbol_arguments, symbol_names
 from aicc.dialects.loops.memory import SizeOp
 
 
@@ -120,9 +120,10 @@ class CallOp(IRDLOperation):
         return callee
 
     def num_written(self, callee: FuncOp) -> int:
-        """How many of the last arguments the callee writes."""
-        count = callee.attributes.get(NUM_OUTPUTS)
-        return count.value.data if isinstance(count, IntegerAttr) else len(self.arguments)
+        """How many of the last arguments the callee writes: its scratch and its outputs; all, where it does not say."""
+        if NUM_OUTPUTS not in callee.attributes:
+            return len(self.arguments)
+        return num_outputs(callee) + num_scratch(callee)
 
     # By hand: a format string separates the types of variadic operands in a function type only.
 

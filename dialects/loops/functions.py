@@ -63,6 +63,12 @@ def num_outputs(func: FuncOp) -> int:
     return count.value.data if isinstance(count, IntegerAttr) else 0
 
 
+def num_scratch(func: FuncOp) -> int:
+    """How many of the arguments before the outputs of a kernel are scratch."""
+    count = func.attributes.get(NUM_SCRATCH)
+    return count.value.data if isinstance(count, IntegerAttr) else 0
+
+
 def outputs_of(func: FuncOp) -> tuple[BlockArgument, ...]:
     """The arguments that a kernel fills."""
     count = num_outputs(func)

@@ -145,9 +145,7 @@ GATHER = """
 
 def test_indirect_reads_are_clamped_and_unsigned_bytes_wrap():
     types = ["tensor<6x4xui8>", "tensor<?xi64, #graph.dims<N>>"]
-    text = kernel_and_main(
-        GATHER, types, ["tensor<?x4xui8, #graph.dims<N>>"], "N"
-    )
+    text = kernel_and_main(GATHER, types, ["tensor<?x4xui8, #graph.dims<N>>"], "N")
     x = rng().integers(0, 256, (6, 4), np.uint8)
     index = np.array([5, 0, 9, -3, 2], np.int64)
     (out,) = execute(text, x, index, N=5)
