@@ -93,6 +93,9 @@ class _Frame:
     def call(self, name: str, arguments: Arrays, symbols: Mapping[str, int] | None = None) -> Arrays:
         return self.program.call(self.program.find(name), arguments, symbols, self.depth + 1)
 
+    def value(self, value: SSAValue) -> np.ndarray:
+        return self.values[value]
+
     def run_block(self, block: Block, arguments: Arrays) -> Arrays:
         self.values.update(zip(block.args, arguments, strict=True))
         for op in block.ops:

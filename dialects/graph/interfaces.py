@@ -188,6 +188,10 @@ class Frame(Protocol):
     @property
     def symbols(self) -> Mapping[str, int]: ...
 
+    def value(self, value: SSAValue) -> np.ndarray[Any, Any]:
+        """The array of a value that is already computed, for bodies that read from around them."""
+        ...
+
     def run_block(self, block: Block, arguments: Arrays) -> Arrays:
         """Runs a block; returns the operands of its terminator."""
         ...
