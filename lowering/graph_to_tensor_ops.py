@@ -5,14 +5,14 @@ Before: %r = graph.add %x, %y : tensor<4xf32>, tensor<4xf32> -> tensor<4xf32>
 After:  %r = tensor_ops.structured (%x as affine_map<(d0) -> (d0)>, %y as affine_map<(d0) -> (d0)>) over [parallel 4]
             body (%a : f32, %b : f32) { ... arith.addf ... }
 
-Assumes shapes that are inferred and ops that `graph-decompose` leaves. Guarantees that no op of `graph` is left: what has
-no lowering is listed in one error. Each op becomes ops of its own; putting them together is `tensor-ops-fuse`.
+Assumes inferred shapes and ops that `graph-decompose` leaves. Guarantees that no op of `graph` is left: what has no
+lowering is listed in one error. Each op becomes ops of its own; putting them together is `tensor-ops-fuse`.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +24,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from aicc.dialects.graph.interfaces import OpBuilder
 from aicc.dialects.tensor_ops.interfaces import LowersToTensorOps
+from aicc.lowering.graph_to_tensor_ops_support import Lowered
 from aicc.lowering.graph_to_tensor_ops_table import LOWERINGS
 from aicc.transforms.diagnostics import LocatedPassError, Message, note
 
@@ -49,7 +50,7 @@ class GraphToTensorOps:
                     pending += self._convert_op(op)
                     op = following
 
-    def _convert_op(self, op: Operation) -> list[Region]:
+    def _convert_op(self, op: Operation) -> Sequence[Region]:
         """Lowers one op; returns the regions that are still to be visited."""
         try:
             replacement = self._lower(op)
@@ -60,7 +61,7 @@ class GraphToTensorOps:
             if op.name.startswith("graph."):
                 self.left.append((op, None))
             return list(op.regions)
-        values, regions = replacement
+        values, regions = replacement.values, replacement.regions
         for old, new in zip(op.results, values, strict=True):
             if new.name_hint is None:
                 new.name_hint = old.name_hint
@@ -69,13 +70,13 @@ class GraphToTensorOps:
         op.erase()
         return regions
 
-    def _lower(self, op: Operation) -> Any:
+    def _lower(self, op: Operation) -> Lowered | None:
         if isinstance(op, LowersToTensorOps):
-            return op.lower_to_tensor_ops(OpBuilder.before(op)), []
+            return Lowered(op.lower_to_tensor_ops(OpBuilder.before(op)))
         for cls in type(op).__mro__:
             if (lowering := self.lowerings.get(cls)) is not None:
                 found = lowering(op, OpBuilder.before(op))
-                return found if isinstance(found, tuple) and _has_regions(found) else (found, [])
+                return found if isinstance(found, Lowered) else Lowered(found)
         return None
 
     def check(self, name: str) -> None:

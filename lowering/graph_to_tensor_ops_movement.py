@@ -34,6 +34,7 @@ from aicc.dialects.tensor_ops import ExtractOp, IndexOp, ViewOp
 from aicc.lowering.graph_to_tensor_ops_support import (
     Read,
     Symbols,
+    as_type,
     broadcast_index,
     identity,
     move,
@@ -77,9 +78,9 @@ def lower_concat(op: ConcatOp, b: OpBuilder) -> Sequence[SSAValue]:
     for x in op.xs:
         dims = dims_of(x.type)
         expected: list[Dim] = [dims[i] if i == axis else dim for i, dim in enumerate(result)]
-        operands.append(x if list(dims) == expected else move(b, x, expected, element, identity(len(dims))))
+        operands.append(as_type(b, x, tensor_type(expected, element)))
     joined = b.add(TensorConcatOp(operands, axis))
-    return [joined if joined.type == op.result.type else move(b, joined, result, element, identity(len(result)))]
+    return [as_type(b, joined, op.result.type)]
 
 
 def lower_split(op: SplitOp, b: OpBuilder) -> Sequence[SSAValue]:

@@ -198,5 +198,17 @@ def move(
     return structured(b, [read], dims, [element_type], lambda _, args: args, symbols=symbols)[0]
 
 
-LoweringFunction = Callable[[Operation, OpBuilder], Sequence[SSAValue]]
-"""Inserts what an op becomes and returns the values for its results."""
+@dataclass(frozen=True)
+class Lowered:
+    """What an op became: the values for its results, and regions in which ops are still to be lowered."""
+
+    values: Sequence[SSAValue]
+    regions: Sequence[Region] = ()
+
+
+def as_type(b: OpBuilder, value: SSAValue, type: Attribute) -> SSAValue:
+    """A tensor under sizes that are only assumed to be its own; the value itself if they are."""
+    if value.type == type:
+        return value
+    dims = dims_of(type)
+    return move(b, value, dims, element_type_of(value), identity(len(dims)))

@@ -9,6 +9,7 @@ from xdsl.ir import Operation
 
 from aicc.dialects.graph.arg_reductions import ArgReductionOp
 from aicc.dialects.graph.constants import ConstantOp, IotaOp
+from aicc.dialects.graph.control import CallOp, IfOp, WhileOp
 from aicc.dialects.graph.conv import ConvOp
 from aicc.dialects.graph.elementwise import ElementwiseOp
 from aicc.dialects.graph.indexing import (
@@ -39,6 +40,7 @@ from aicc.lowering.graph_to_tensor_ops_contractions import (
     lower_matmul,
     lower_max_pool,
 )
+from aicc.lowering.graph_to_tensor_ops_control import lower_call, lower_if, lower_while
 from aicc.lowering.graph_to_tensor_ops_elementwise import lower_elementwise
 from aicc.lowering.graph_to_tensor_ops_indirect import (
     lower_cumsum,
@@ -63,28 +65,31 @@ from aicc.lowering.graph_to_tensor_ops_movement import (
 from aicc.lowering.graph_to_tensor_ops_reductions import lower_arg_reduction, lower_reduction, lower_softmax
 
 LOWERINGS: Mapping[type[Operation], Any] = {
+    ArgReductionOp: lower_arg_reduction,
+    AvgPoolOp: lower_avg_pool,
+    CallOp: lower_call,
     ConcatOp: lower_concat,
     ConstantOp: lower_constant,
-    ExpandOp: lower_expand,
-    IotaOp: lower_iota,
-    PadOp: lower_pad,
-    ReshapeOp: lower_reshape,
-    SizesOp: lower_sizes,
-    SliceOp: lower_slice,
-    SplitOp: lower_split,
-    TransposeOp: lower_transpose,
+    ConvOp: lower_conv,
     CumsumOp: lower_cumsum,
+    ElementwiseOp: lower_elementwise,
+    ExpandOp: lower_expand,
     GatherElementsOp: lower_gather_elements,
     GatherNdOp: lower_gather_nd,
     GatherOp: lower_gather,
-    ScatterElementsOp: lower_scatter_elements,
-    ScatterNdOp: lower_scatter_nd,
-    ArgReductionOp: lower_arg_reduction,
-    AvgPoolOp: lower_avg_pool,
-    ConvOp: lower_conv,
-    ElementwiseOp: lower_elementwise,
+    IfOp: lower_if,
+    IotaOp: lower_iota,
     MatmulOp: lower_matmul,
     MaxPoolOp: lower_max_pool,
+    PadOp: lower_pad,
     ReductionOp: lower_reduction,
+    ReshapeOp: lower_reshape,
+    ScatterElementsOp: lower_scatter_elements,
+    ScatterNdOp: lower_scatter_nd,
+    SizesOp: lower_sizes,
+    SliceOp: lower_slice,
     SoftmaxOp: lower_softmax,
+    SplitOp: lower_split,
+    TransposeOp: lower_transpose,
+    WhileOp: lower_while,
 }

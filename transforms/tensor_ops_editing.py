@@ -65,7 +65,7 @@ def dim_bounds(dims: Sequence[Dim]) -> tuple[Bounds, ...]:
 def set_operands(
     op: StructuredOp, inputs: Sequence[Operand], finish: Sequence[Operand], symbols: Sequence[Dim]
 ) -> None:
-    """Gives `op` new operands; block arguments are the caller's business. Maps are simplified, unused symbols dropped."""
+    """Gives `op` new operands, but not its bodies new arguments. Maps are simplified, unused symbols dropped."""
     bounds = dim_bounds(op.dims)
     maps = [simplify_map(operand.map, bounds) for operand in (*inputs, *finish)]
     used = sorted(set[int]().union(*(used_symbols(m.results) for m in maps)))

@@ -119,10 +119,10 @@ def _covers(source: Operand, axis: int, extent: Dim) -> bool:
     """Whether the producer's `source` is out of bounds wherever the producer's index `axis` is."""
     for result, size in zip(source.map.results, dims_of(source.value.type), strict=True):
         form = linear_form(result)
-        if form.terms == {AffineDimExpr(axis): 1}:
-            # The indices 0 .. extent - 1 are mapped to constant .. constant + extent - 1.
-            if form.constant <= 0 and provably_at_least(extent + form.constant - size, 0):
-                return True
+        # The indices 0 .. extent - 1 are mapped to constant .. constant + extent - 1.
+        moved = form.terms == {AffineDimExpr(axis): 1} and form.constant <= 0
+        if moved and provably_at_least(extent + form.constant - size, 0):
+            return True
     return False
 
 
@@ -322,7 +322,7 @@ def append_consumer(
     `consumer` has no reduction and reads results of `producer` at its own index only, over the same parallel
     dimensions. The two old ops are erased.
 
-    Before: %p = structured (..) body { .. } finish { f }       After: %c = structured (..) body { .. } finish { g(f(..)) }
+    Before: %p = structured (..) body { .. } finish { f }      After: %c = structured (..) body { .. } finish { g(f) }
             %c = structured (%p as identity, %b as m) body { g }
     """
     inputs, finish = operands_of(producer)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+import numpy as np
 from xdsl.dialects.builtin import IndexType, IntegerAttr, TensorType, i64
 from xdsl.ir import Operation, SSAValue
 from xdsl.irdl import (
@@ -20,8 +21,9 @@ from xdsl.printer import Printer
 from xdsl.traits import IsTerminator, Pure
 from xdsl.utils.exceptions import VerifyException
 
-from aicc.dialects.graph.dims import Dim, ShapeAttr
+from aicc.dialects.graph.dims import Dim, ShapeAttr, evaluate
 from aicc.dialects.graph.dtypes import signless
+from aicc.dialects.graph.interfaces import Arrays, ExecutableOp
 
 
 @irdl_op_definition
@@ -50,7 +52,7 @@ class IndexOp(IRDLOperation):
     """
     The index of the current point in iteration dimension `dim` of the enclosing op.
 
-    - (C1) `dim` is a dimension of the enclosing op's iteration space; in a `finish` region a parallel one. Checked there.
+    - (C1) `dim` is a dimension of the enclosing op's space, in a `finish` region a parallel one; checked by that op
 
     ```mlir
     %i = tensor_ops.index 1
@@ -85,7 +87,7 @@ class IndexOp(IRDLOperation):
 
 
 @irdl_op_definition
-class SizeOp(IRDLOperation):
+class SizeOp(IRDLOperation, ExecutableOp):
     """
     The value of a symbolic size, in terms of the enclosing function's symbols.
 
@@ -116,13 +118,18 @@ class SizeOp(IRDLOperation):
         if (count := len(self.value.data)) != 1:  # C1
             raise VerifyException(f"value lists {count} sizes, expected 1")
 
+    def evaluate(self, operands: Arrays, symbols: Mapping[str, int]) -> Arrays:
+        del operands
+        return [np.array(evaluate(self.size, symbols), np.int64)]
+
 
 @irdl_op_definition
-class ExtractOp(IRDLOperation):
+class ExtractOp(IRDLOperation, ExecutableOp):
     """
     `result = tensor[indices...]`: reads one element of a tensor that is defined outside of the body.
 
-    Whoever makes the op guarantees that the indices are in bounds (lowerings clamp them), so that it is pure.
+    Outside of bodies it reads one element of a tensor, such as the condition of `scf.if`. Whoever makes the op guarantees
+    that the indices are in bounds (lowerings clamp them), so that it is pure.
 
     - (C1) `tensor` is a ranked tensor
     - (C2) one index per dimension of `tensor`
@@ -155,6 +162,10 @@ class ExtractOp(IRDLOperation):
             raise VerifyException(f"extract has {len(self.indices)} indices for a tensor of rank {rank}")
         if (expected := signless(tensor_type.get_element_type())) != self.result.type:  # C3
             raise VerifyException(f"extract has result type {self.result.type}, expected {expected}")
+
+    def evaluate(self, operands: Arrays, symbols: Mapping[str, int]) -> Arrays:
+        del symbols
+        return [np.asarray(operands[0][tuple(operands[1:])])]
 
     # By hand: the result type is the signless form of the element type, which the format string cannot say.
     @classmethod

@@ -323,7 +323,7 @@ def _reduce_axes(ufunc: np.ufunc, values: Array, axes: tuple[int, ...]) -> Array
     """`ufunc.reduce` over the last axes, in the dtype of the values."""
     if not axes:
         return values
-    flat = values.reshape(values.shape[: axes[0]] + (-1,))
+    flat = values.reshape((*values.shape[: axes[0]], -1))
     if values.dtype.kind == "b":
         return ufunc.reduce(flat, axis=-1)
     if ufunc in (np.add, np.multiply):

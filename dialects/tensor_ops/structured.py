@@ -87,7 +87,7 @@ class StructuredOp(IRDLOperation, RegionExecutableOp):
     - (C7) arguments of `body`: the scalars of the inputs, then the accumulators
     - (C8) `body` yields the accumulators, or without reduction the result elements
     - (C9) `finish` and finish inputs only with reduction dimensions, and the inputs only with the region
-    - (C10) arguments of `finish`: the accumulators, then the scalars of the finish inputs; it yields the result elements
+    - (C10) arguments of `finish`: accumulators, then scalars of the finish inputs; it yields the result elements
     - (C11) the dimensions of each result are the extents of the parallel dimensions
     - (C12) an input without fill is not read out of bounds (refused where that is certain)
     - (C13) `tensor_ops.index` names an existing dimension, a parallel one inside `finish`
