@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
@@ -9,7 +10,7 @@ from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
 from xdsl.ir import Operation
 
 from aicc.backends.llvm.targets import Target, target_by_name
-from aicc.dialects.graph.buffers import Buffer, BufferAttr
+from aicc.dialects.graph.buffers import Buffer, BufferAttr, make_buffer, search_folder
 from aicc.lowering.context import OWN_PASSES, make_context, registry
 from aicc.lowering.levels import level_of
 from aicc.lowering.pipelines import PipelineOptions, Step, pipeline_steps
@@ -17,7 +18,7 @@ from aicc.objects import emit_objects
 from aicc.runtime.model import Model
 from aicc.runtime.program import CompiledProgram
 from aicc.runtime.signature import parse_signature
-from aicc.source import load_module
+from aicc.source import load_module, model_folder
 from aicc.tools.pipeline import PassStep
 from aicc.tools.runner import Instrument, PipelineRunner
 from aicc.transforms.verify import verify
@@ -55,7 +56,8 @@ def compile(
     machine = target_by_name(target)
     module = load_module(model)
     options = PipelineOptions(target=target, fast_math=fast_math, winograd=winograd)
-    program = compile_module(module, OPT_LEVELS[opt_level], options, machine, cache=cache)
+    with search_folder(model_folder(model) or Path()):
+        program = compile_module(module, OPT_LEVELS[opt_level], options, machine, cache=cache)
     return Model(program, threads=threads)
 
 
@@ -124,6 +126,5 @@ def _attributes(op: Operation) -> Iterable[object]:
 
 def _weight(entry: dict[str, Any], buffers: dict[str, Buffer]) -> np.ndarray:
     name = str(entry["name"])
-    if name in buffers:
-        return buffers[name].array()
-    raise ValueError(f"the weight '{name}' is in no buffer of the module")
+    buffer = buffers.get(name)
+    return (buffer or make_buffer(name, entry.get("file"))).array()

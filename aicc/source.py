@@ -10,6 +10,12 @@ from aicc.dialects.graph.buffers import search_folder
 from aicc.lowering.parse import parse_module
 
 
+def model_folder(model: Any) -> Path | None:
+    """The folder in which files that `model` names are found: that of its own file; None for the current one."""
+    is_path = isinstance(model, PathLike) or (isinstance(model, str) and "\n" not in model)
+    return Path(cast("str | PathLike[str]", model)).parent if is_path else None
+
+
 def load_module(model: Any) -> ModuleOp:
     """
     A module of its own that the compiler may change.

@@ -89,6 +89,11 @@ class Buffer:
         return self._folder == other._folder if self.file is not None else self._array is other._array
 
 
+def make_buffer(name: str, file: str | None) -> Buffer:
+    """A buffer that finds its file in the folder of the enclosing `search_folder`, as one that was parsed does."""
+    return Buffer(name, file=file, folder=_folder.get())
+
+
 def _read_only(array: np.ndarray) -> np.ndarray:
     view = array.view()
     view.flags.writeable = False
@@ -126,7 +131,7 @@ class BufferAttr(Data[Buffer]):
         with parser.in_angle_brackets():
             name = parser.parse_str_literal()
             file = parser.parse_str_literal() if parser.parse_optional_punctuation(",") else None
-        return Buffer(name, file=file, folder=_folder.get())
+        return make_buffer(name, file)
 
     def print_parameter(self, printer: Printer) -> None:
         with printer.in_angle_brackets():
