@@ -69,13 +69,12 @@ def _interpreted(module: ModuleOp) -> tuple[Sequence[TensorInfo], Sequence[Tenso
 
     verify(module)
     main = main_function(module)
-    inputs, outputs = tensor_infos(main)
-    to_info = [[TensorInfo(name, dtype, shape) for name, dtype, shape in group] for group in (inputs, outputs)]
+    inputs, outputs = ([TensorInfo(i.name, i.dtype, i.shape) for i in infos] for infos in tensor_infos(main))
 
     def run(arrays: Mapping[str, np.ndarray]) -> Sequence[np.ndarray]:
-        return evaluate_function(main, [arrays[info.name] for info in to_info[0]], module)
+        return evaluate_function(main, [arrays[info.name] for info in inputs], module)
 
-    return to_info[0], to_info[1], run
+    return inputs, outputs, run
 
 
 def _pairs(texts: Sequence[str], flag: str) -> dict[str, str]:
