@@ -91,8 +91,10 @@ def _c_type(type_: Any) -> Any:
 def element_dtype(type_: Any) -> np.dtype[Any]:
     """The numpy dtype of a memref's elements."""
     text = str(type_)
-    named = {"f16": np.float16, "f32": np.float32, "f64": np.float64, "bf16": ml_dtypes.bfloat16, "i1": np.bool_}
-    return np.dtype(named[text] if text in named else np.int64 if text == "index" else f"int{type_.width.data}")
+    named = {"f16": "float16", "f32": "float32", "f64": "float64", "i1": "bool", "index": "int64"}
+    if text == "bf16":
+        return np.dtype(ml_dtypes.bfloat16)
+    return np.dtype(named.get(text, f"int{text[1:]}"))
 
 
 def native(source: ModuleOp | str, name: str, *, opt: int = 2, threads: int = 1) -> Callable[..., Any]:
