@@ -23,6 +23,7 @@ from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import VerifyException
 
 from aicc.dialects.graph.interfaces import OpBuilder
+from aicc.dialects.tensor_ops import ConstantOp
 from aicc.dialects.tensor_ops.interfaces import LowersToTensorOps
 from aicc.lowering.graph_to_tensor_ops_support import Lowered
 from aicc.lowering.graph_to_tensor_ops_table import LOWERINGS
@@ -49,6 +50,14 @@ class GraphToTensorOps:
                     following = op.next_op
                     pending += self._convert_op(op)
                     op = following
+        self._erase_unused_constants(root)
+
+    def _erase_unused_constants(self, root: Operation) -> None:
+        """Known numbers have become part of the bodies."""
+        for op in list(root.walk()):
+            if isinstance(op, ConstantOp) and op.result.first_use is None:
+                op.detach()
+                op.erase()
 
     def _convert_op(self, op: Operation) -> Sequence[Region]:
         """Lowers one op; returns the regions that are still to be visited."""

@@ -39,7 +39,7 @@ def lower_if(op: IfOp, b: OpBuilder) -> Lowered:
     """The condition is read from its tensor."""
     condition = b.add(ExtractOp(op.condition, []))
     types = op.result_types
-    regions = [op.detach_region(op.then_region), op.detach_region(op.else_region)]
+    regions = [op.detach_region(region) for region in list(op.regions)]
     for region in regions:
         inner, values = _end_region(region, types)
         inner.insert(scf.YieldOp(*values))
@@ -50,7 +50,7 @@ def lower_if(op: IfOp, b: OpBuilder) -> Lowered:
 def lower_while(op: WhileOp, b: OpBuilder) -> Lowered:
     """The state goes through the condition region unchanged."""
     types = op.result_types
-    before, after = op.detach_region(op.condition_region), op.detach_region(op.body_region)
+    before, after = (op.detach_region(region) for region in list(op.regions))
     inner, (condition,) = _end_region(before, None)
     read = inner.add(ExtractOp(condition, []))
     inner.insert(scf.ConditionOp(read, *before.block.args))

@@ -24,6 +24,7 @@ from aicc.dialects.graph.scalars import ScalarBuilder, scalar_constant
 from aicc.dialects.tensor_ops import SizeOp, StructuredOp, YieldOp
 from aicc.dialects.tensor_ops.affine import extent_bounds, simplify_map, substitute
 from aicc.dialects.tensor_ops.structured import element_scalar
+from aicc.transforms.tensor_ops_editing import simplify_body
 
 ScalarFunction = Callable[[ScalarBuilder, Sequence[SSAValue]], Sequence[SSAValue]]
 """Builds scalars from the arguments of a body; returns what the body yields."""
@@ -97,6 +98,7 @@ def scalar_region(
     block = Block(arg_types=arguments)
     values = build(ScalarBuilder(InsertPoint.at_end(block), fastmath), block.args)
     block.add_op(YieldOp(*values))
+    simplify_body(block)
     return Region(block)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from xdsl.builder import Builder, InsertPoint
 from xdsl.dialects import arith
@@ -25,6 +26,7 @@ from xdsl.ir.affine import (
 
 from aicc.dialects.graph.dims import Dim, ShapeAttr, tensor_type
 from aicc.dialects.graph.interfaces import set_type
+from aicc.dialects.graph.scalars import scalar_constant
 from aicc.dialects.tensor_ops import IndexOp, SizeOp, StructuredOp
 from aicc.dialects.tensor_ops.affine import (
     Bounds,
@@ -35,6 +37,7 @@ from aicc.dialects.tensor_ops.affine import (
     substitute,
     used_symbols,
 )
+from aicc.dialects.tensor_ops.scalar_eval import ScalarEvaluator
 from aicc.dialects.tensor_ops.structured import element_scalar, segment_sizes
 
 
@@ -193,11 +196,12 @@ def erase_if_unused(op: Operation) -> bool:
 
 
 def simplify_body(block: Block) -> None:
-    """Removes repeated and unused ops of a scalar body."""
+    """Computes ops on constants (exact ones: no `math`), removes repeated and unused ops of a scalar body."""
     seen: dict[tuple[object, ...], Operation] = {}
     for op in list(block.ops):
         if len(op.results) != 1 or op.regions:
             continue
+        op = _folded(op)
         key = (op.name, tuple(op.operands), tuple(sorted(op.properties.items())), op.results[0].type)
         if (other := seen.setdefault(key, op)) is not op:
             op.results[0].replace_all_uses_with(other.results[0])
@@ -205,6 +209,30 @@ def simplify_body(block: Block) -> None:
         if len(op.results) == 1 and op.results[0].first_use is None:
             op.detach()
             op.erase()
+
+
+def _folded(op: Operation) -> Operation:
+    """A constant in the place of `op` if its operands are constants, else `op` itself."""
+    constants = [operand.owner for operand in op.operands]
+    if not constants or not op.name.startswith("arith.") or op.name == "arith.bitcast":
+        return op
+    if not all(isinstance(constant, arith.ConstantOp) for constant in constants):
+        return op
+    evaluator = ScalarEvaluator((), _no_tensors, {})
+    evaluator.run_only([*(c for c in constants if isinstance(c, Operation)), op])
+    type = op.results[0].type
+    constant = arith.ConstantOp(scalar_constant(evaluator.values[op.results[0]].item(), type))
+    block = op.parent
+    assert block is not None
+    block.insert_op_before(constant, op)
+    op.results[0].replace_all_uses_with(constant.result)
+    op.detach()
+    op.erase()
+    return constant
+
+
+def _no_tensors(value: SSAValue) -> Any:
+    raise AssertionError(f"{value} is no scalar")
 
 
 def clean(op: StructuredOp) -> None:

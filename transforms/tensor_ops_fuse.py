@@ -23,14 +23,14 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from aicc.dialects.graph.dims import Dim, evaluate, symbols_of
-from aicc.dialects.tensor_ops import ConcatOp, ExtractOp, KernelOp, StructuredOp, ViewOp
-from aicc.dialects.tensor_ops.affine import dim_positions
+from aicc.dialects.tensor_ops import ConcatOp, ConstantOp, ExtractOp, KernelOp, StructuredOp, ViewOp
 from aicc.dialects.tensor_ops.ops import KERNEL_ATTRIBUTE
 from aicc.transforms.tensor_ops_editing import erase_if_unused, operands_of, permute_parallel
 from aicc.transforms.tensor_ops_inline import (
     append_consumer,
     inline_producer,
     is_index_map,
+    positions_of,
     read_through_view,
     reads_identically,
 )
@@ -90,7 +90,7 @@ class KernelFusion:
 
     def _erase_unused(self) -> None:
         for op in reversed(list(self.block.ops)):
-            if isinstance(op, StructuredOp | ViewOp | ConcatOp):
+            if isinstance(op, StructuredOp | ViewOp | ConcatOp | ConstantOp):
                 erase_if_unused(op)
 
     def _absorb(self, view: ViewOp) -> None:
@@ -212,7 +212,7 @@ class KernelFusion:
         if len(producer.res) != 1 or any(use.operation is not consumer for use in producer.res[0].uses):
             return
         reads = [operand for operand in operands_of(consumer)[0] if operand.value is producer.res[0]]
-        orders = {dim_positions(operand.map) for operand in reads}
+        orders = {positions_of(operand.map, consumer.dims) for operand in reads}
         if len(orders) != 1 or (positions := orders.pop()) is None or any(operand.fill for operand in reads):
             return
         if sorted(positions) != list(range(producer.parallel_count)) or len(positions) != consumer.parallel_count:

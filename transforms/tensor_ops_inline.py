@@ -21,7 +21,6 @@ from aicc.dialects.tensor_ops import ExtractOp, IndexOp, SizeOp, StructuredOp, V
 from aicc.dialects.tensor_ops.affine import (
     Simplifier,
     compose,
-    dim_positions,
     linear_form,
     with_domain,
 )
@@ -389,11 +388,30 @@ def _forwarding_region(types: Sequence[Attribute]) -> Region:
     return Region(block)
 
 
+def positions_of(affine_map: AffineMap, dims: Sequence[Dim]) -> tuple[int, ...] | None:
+    """
+    The dimension that each result of a map is, `None` if one is something else or two are the same.
+
+    Index 0 stands for a dimension of extent 1, each for another one, in order.
+    """
+    taken = {r.position for r in affine_map.results if isinstance(r, AffineDimExpr)}
+    single = iter([d for d, extent in enumerate(dims) if extent == 1 and d not in taken])
+    positions: list[int] = []
+    for result in affine_map.results:
+        if isinstance(result, AffineDimExpr):
+            positions.append(result.position)
+        elif result == AffineExpr.constant(0) and (free := next(single, None)) is not None:
+            positions.append(free)
+        else:
+            return None
+    return tuple(positions) if len(set(positions)) == len(positions) else None
+
+
 def reads_identically(consumer: StructuredOp, value: SSAValue) -> bool:
     """Whether every read of `value` by `consumer` is at the consumer's own index, in bounds."""
     inputs, _ = operands_of(consumer)
     return all(
-        operand.fill is None and dim_positions(operand.map) == tuple(range(consumer.parallel_count))
+        operand.fill is None and positions_of(operand.map, consumer.dims) == tuple(range(consumer.parallel_count))
         for operand in inputs
         if operand.value is value
     )

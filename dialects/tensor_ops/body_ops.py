@@ -128,8 +128,8 @@ class ExtractOp(IRDLOperation, ExecutableOp):
     """
     `result = tensor[indices...]`: reads one element of a tensor that is defined outside of the body.
 
-    Outside of bodies it reads one element of a tensor, such as the condition of `scf.if`. Whoever makes the op guarantees
-    that the indices are in bounds (lowerings clamp them), so that it is pure.
+    Outside of bodies it reads one element of a tensor, such as the condition of `scf.if`. Whoever makes the op
+    guarantees that the indices are in bounds (lowerings clamp them), so that it is pure.
 
     - (C1) `tensor` is a ranked tensor
     - (C2) one index per dimension of `tensor`

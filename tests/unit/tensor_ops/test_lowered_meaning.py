@@ -9,7 +9,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from xdsl.context import Context
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation
 
 from aicc.dialects.graph import arithmetic, comparison, functions, reductions
 from aicc.dialects.graph.activations import (
@@ -88,7 +88,7 @@ def check(
     seed: int = 0,
     shapes: Sequence[Sequence[Dim]] | None = None,
 ) -> None:
-    """Lowers the op that `build` makes of operands of these shapes and dtypes (or values), and compares the meanings."""
+    """Lowers the op that `build` makes of operands of these shapes and dtypes (or values); compares the meanings."""
     rng = np.random.default_rng(seed)
     values = symbols or {}
     arrays, types = [], []
@@ -179,11 +179,8 @@ def test_elementwise_with_symbols(n: int):
 
 def test_choices():
     check(lambda c, a, b: WhereOp(c, a, b), [((3, 1), BOOL), ((3, 4), F32), ((4,), F32)])
-    check(
-        lambda a, low, high: ClipOp(a, low, high),
-        [((3, 4), F32), np.float32(-0.5), np.float32(0.5)]
-        and [((3, 4), F32), np.array(-0.5, np.float32), np.array(0.5, np.float32)],
-    )
+    bounds = [np.array(-0.5, np.float32), np.array(0.5, np.float32)]
+    check(lambda a, low, high: ClipOp(a, low, high), [((3, 4), F32), *bounds])
     check(lambda a, s: PreluOp(a, s), [((3, 4), F32), ((4,), F32)])
 
 
@@ -401,9 +398,6 @@ def test_cumsum(exclusive: bool, reverse: bool, dtype: np.dtype[Any]):
 
 
 def test_known_numbers_are_constants_in_the_body():
-    def build(a: SSAValue) -> Operation:
-        return arithmetic.AddOp(a, ConstantOp.from_array(np.full((3,), 2.0, np.float32)))
-
     types = [tensor_type((2, 3), element_type(F32))]
     module = module_of(
         types,
@@ -412,6 +406,5 @@ def test_known_numbers_are_constants_in_the_body():
     ConvertGraphToTensorOpsPass().apply(Context(), module)
     (structured,) = [op for op in module.walk() if op.name == "tensor_ops.structured"]
     assert len(structured.operands) == 1
-    del build
     x = np.ones((2, 3), np.float32)
     assert_same(run(module, [x]), [x + 2])
