@@ -206,8 +206,9 @@ class AttentionOp(GraphOp):
             scores = masked
         if self.causal is not None:
             (past,) = evaluate_dims([self.past_size], symbols)
-            row: Array = np.arange(scores.shape[-2])[:, None] + past
-            scores = np.where(row >= np.arange(scores.shape[-1]), scores, lowest)
+            rows, columns = int(scores.shape[-2]), int(scores.shape[-1])
+            allowed = np.arange(rows)[:, None] + past >= np.arange(columns)
+            scores = np.where(allowed, scores, lowest)
         return scores
 
     def flops(self) -> Dim:

@@ -31,7 +31,7 @@ from aicc.frontends.errors import ModelError
 from aicc.frontends.onnx.context import NodeContext, Result, Unsupported
 from aicc.frontends.onnx.loading import Source, load, tensor_array
 from aicc.frontends.onnx.ordering import node_name, sorted_nodes
-from aicc.frontends.onnx.shape_arithmetic import evaluate, sizes_in
+from aicc.frontends.onnx.shape_arithmetic import evaluate, result_dtype, sizes_in
 from aicc.frontends.onnx.signature import Symbols
 from aicc.frontends.onnx.table import HANDLERS
 from aicc.frontends.onnx.values import FOLD_ELEMENTS, Value, constant_value, sizes_value
@@ -303,10 +303,8 @@ def _as_list(handler: object, context: NodeContext) -> Sequence[Result | None]:
     if any(value.symbolic for value in present) and all(value.content is not None for value in present):
         content = evaluate(context.op_type, context, contents)
         if content is not None:
-            dtype = next(numpy_dtype(value.type.element_type) for value in present if value.symbolic)
-            if content.size and all(isinstance(element, bool) for element in content.flat):
-                dtype = np.dtype(np.bool_)
-            return [sizes_value(content, dtype, context.name)]
+            dtypes = [numpy_dtype(value.type.element_type) for value in present]
+            return [sizes_value(content, result_dtype(context.op_type, context, dtypes), context.node.output[0])]
     made = handler(context)  # pyright: ignore
     return [made] if isinstance(made, SSAValue | Value) else list(made)  # pyright: ignore
 

@@ -64,9 +64,22 @@ def evaluate(op: str, node: Attributes, contents: Sequence[Content | None]) -> C
         return None
 
 
-def is_foldable(op: str) -> bool:
-    """Whether `evaluate` knows the operator."""
-    return op in _FUNCTIONS
+def result_dtype(op: str, node: Attributes, dtypes: Sequence[np.dtype[Any]]) -> np.dtype[Any]:
+    """The dtype of the result of an operator that `evaluate` knows, from those of its inputs."""
+    if op in _PREDICATES:
+        return np.dtype(np.bool_)
+    if op == "Cast":
+        return _CAST_DTYPES[node.attr_int("to")]
+    return dtypes[1 if op == "Where" else 0]
+
+
+_PREDICATES = frozenset({"And", "Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Not", "Or"})
+_CAST_DTYPES: Mapping[int, np.dtype[Any]] = {
+    6: np.dtype(np.int32),
+    7: np.dtype(np.int64),
+    9: np.dtype(np.bool_),
+}
+"""`TensorProto.DataType` -> dtype, for the types that sizes are converted to."""
 
 
 def _elementwise(function: Callable[..., Dim], operands: int) -> Function:
@@ -178,13 +191,16 @@ def _identity(node: Attributes, contents: Sequence[Content | None]) -> Content:
 
 def _cast(node: Attributes, contents: Sequence[Content | None]) -> Content:
     content = _objects(contents[0])
-    match node.attr_int("to"):
-        case 6 | 7:
-            return content
-        case 9:
-            return _objects(np.frompyfunc(lambda value: not _equal(value, 0), 1, 1)(content))
-        case _:
-            raise Undecided
+    target = _CAST_DTYPES.get(node.attr_int("to"))
+    if target is None:
+        raise Undecided
+    if target == np.bool_:
+        return _objects(np.frompyfunc(_is_nonzero, 1, 1)(content))
+    return content
+
+
+def _is_nonzero(value: Dim) -> bool:
+    return not _equal(value, 0)
 
 
 def _gather(node: Attributes, contents: Sequence[Content | None]) -> Content:
