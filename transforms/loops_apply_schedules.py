@@ -46,11 +46,7 @@ from aicc.transforms.loops_parallelize import parallelize_loop
 from aicc.transforms.loops_tile import tile_loops
 from aicc.transforms.loops_unroll import unroll_loop
 from aicc.transforms.loops_vectorize import vectorize_loops
-
-SUFFIX = "_schedule"
-"""What the name of a kernel's schedule adds to the kernel's."""
-
-ATTRIBUTE = "transform.with_named_sequence"
+from aicc.transforms.schedule_writer import ATTRIBUTE, SUFFIX
 
 
 @dataclass

@@ -23,7 +23,7 @@ from itertools import pairwise, product
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Block, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
@@ -109,31 +109,37 @@ def tile_loops(loops: Sequence[ForOp], sizes: Sequence[int], tails: Sequence[str
     block = top.parent
     assert block is not None
     values: Sequence[SSAValue] = tuple(top.inits)
-    new_tops: list[Operation] = []
-    for number, combination in enumerate(combinations):
-        last = number == len(combinations) - 1
-        nest = _build_nest(olds, combination, values, clone_body=not last)
+    nests: list[_Nest] = []
+    for combination in combinations:
+        nest = _build_nest(olds, combination, values)
         block.insert_op_before(nest.top, top)
-        new_tops.append(nest.top)
+        nests.append(nest)
         values = nest.top.results
-        full = all(part.label == ".o" for part in combination)
         for position in range(len(loops)):
             result.outers[position].append(nest.outers[position])
             if (inner := nest.inners[position]) is not None:
                 result.inners[position].append(inner)
-        if not full:
+        if any(part.label != ".o" for part in combination):
             result.peeled.append(nest.top)
+    # The first nest gets the old body itself, so that handles to ops in it stay good; all others get copies.
+    for nest in reversed(nests):
+        _fill(nest, olds, clone_body=nest is not nests[0])
     for old, new in zip(top.results, values, strict=True):
         old.replace_all_uses_with(new)
     top.detach()
     top.erase()
-    fold_index_ops(new_tops, bounds)
+    fold_index_ops([nest.top for nest in nests], bounds)
     return result
 
 
 def ceil_quotient(expr: AffineExpr, divisor: int) -> AffineExpr:
     """`expr ceildiv divisor`, in the form that simplification understands."""
     return (expr + (divisor - 1)) // divisor
+
+
+def count_nests(loop: ForOp, size: int, tail: str) -> int:
+    """How many nests tiling makes for this loop: one for full tiles, one for what does not fill a tile, as needed."""
+    return len(_ranges(_analyse(loop, size), tail, IndexBounds()))
 
 
 def _analyse(loop: ForOp, size: int) -> _Old:
@@ -187,14 +193,13 @@ def _static_ranges(trips: int, size: int, tail: str) -> list[_Range]:
 @dataclass
 class _Nest:
     top: ForOp
+    innermost: ForOp
     outers: list[ForOp]
     inners: list[ForOp | None]
 
 
-def _build_nest(
-    olds: Sequence[_Old], combination: Sequence[_Range], values: Sequence[SSAValue], clone_body: bool
-) -> _Nest:
-    """All loops over tiles, then all loops within tiles, around the innermost old body or a copy of it."""
+def _build_nest(olds: Sequence[_Old], combination: Sequence[_Range], values: Sequence[SSAValue]) -> _Nest:
+    """All loops over tiles, then all loops within tiles; the innermost one is empty."""
     chain: list[ForOp] = []
     outers: list[ForOp] = []
     for old, part in zip(olds, combination, strict=True):
@@ -209,10 +214,9 @@ def _build_nest(
         ends = [AffineConstantExpr(part.trip), *(rest + tile * -old.size for rest in part.rest)]
         operands = (*old.operands, outer.induction)
         inners.append(_add_loop(chain, old, ".i", (AffineConstantExpr(0), ()), ends, operands, values))
-    _fill(chain[-1], olds, outers, inners, clone_body)
     for outer, inner in pairwise(chain):
         outer.block.add_ops([inner, YieldOp(*inner.results)])
-    return _Nest(chain[0], outers, inners)
+    return _Nest(chain[0], chain[-1], outers, inners)
 
 
 def _add_loop(
@@ -245,18 +249,12 @@ def _add_loop(
     return loop
 
 
-def _fill(
-    innermost: ForOp,
-    olds: Sequence[_Old],
-    outers: Sequence[ForOp],
-    inners: Sequence[ForOp | None],
-    clone_body: bool,
-) -> None:
-    """Puts the old body in the innermost loop, with the old indices computed from the new ones."""
+def _fill(nest: _Nest, olds: Sequence[_Old], clone_body: bool) -> None:
+    """Puts the old body, or a copy of it, in the innermost loop, with the old indices computed from the new ones."""
     old_body = olds[-1].loop.block
-    new_body = innermost.block
-    mapping: dict[SSAValue, SSAValue] = dict(zip(old_body.args[1:], innermost.iter_args, strict=True))
-    for old, outer, inner in zip(olds, outers, inners, strict=True):
+    new_body = nest.innermost.block
+    mapping: dict[SSAValue, SSAValue] = dict(zip(old_body.args[1:], nest.innermost.iter_args, strict=True))
+    for old, outer, inner in zip(olds, nest.outers, nest.inners, strict=True):
         operands = (*old.operands, outer.induction, *(() if inner is None else (inner.induction,)))
         index = AffineDimExpr(len(old.operands)) * old.size
         if inner is not None:

@@ -3,13 +3,43 @@
 from aicc.transforms.registry import PassEntry
 
 PASSES: dict[str, PassEntry] = {
+    "graph-decompose": PassEntry(
+        "aicc.transforms.graph_decompose",
+        "GraphDecomposePass",
+        "replaces ops by the simpler ones they are made of",
+    ),
+    "graph-fuse": PassEntry(
+        "aicc.transforms.graph_fuse",
+        "GraphFusePass",
+        "groups ops into kernels",
+    ),
+    "graph-infer-shapes": PassEntry(
+        "aicc.transforms.graph_infer_shapes",
+        "GraphInferShapesPass",
+        "infers all types and lists what is left to check at run time",
+    ),
+    "graph-inline-calls": PassEntry(
+        "aicc.transforms.graph_inline_calls",
+        "GraphInlineCallsPass",
+        "puts the bodies of called functions in the place of their calls",
+    ),
     "loops-apply-schedules": PassEntry(
         "aicc.transforms.loops_apply_schedules",
         "LoopsApplySchedulesPass",
         "carries out the schedules of kernels and removes them",
     ),
+    "loops-auto-schedule": PassEntry(
+        "aicc.transforms.loops_auto_schedule",
+        "LoopsAutoSchedulePass",
+        "writes a schedule for each kernel that has none",
+    ),
     "loops-collapse": PassEntry(
         "aicc.transforms.loops_collapse", "LoopsCollapsePass", "makes one loop of two perfectly nested ones"
+    ),
+    "loops-fuse": PassEntry(
+        "aicc.transforms.loops_fuse",
+        "LoopsFusePass",
+        "makes one loop of neighbouring loops over the same indices",
     ),
     "loops-hoist-allocs": PassEntry(
         "aicc.transforms.loops_hoist_allocs",
@@ -35,6 +65,11 @@ PASSES: dict[str, PassEntry] = {
         "LoopsPlanMemoryPass",
         "gives every intermediate of main a place in one arena",
     ),
+    "loops-simplify": PassEntry(
+        "aicc.transforms.loops_simplify",
+        "LoopsSimplifyPass",
+        "brings loops into canonical form",
+    ),
     "loops-tile": PassEntry(
         "aicc.transforms.loops_tile", "LoopsTilePass", "splits loops into loops over tiles and within tiles"
     ),
@@ -44,5 +79,10 @@ PASSES: dict[str, PassEntry] = {
     ),
     "tensor-ops-fuse": PassEntry(
         "aicc.transforms.tensor_ops_fuse", "TensorOpsFusePass", "joins the structured ops of each kernel"
+    ),
+    "tensor-ops-outline-kernels": PassEntry(
+        "aicc.transforms.tensor_ops_outline_kernels",
+        "TensorOpsOutlineKernelsPass",
+        "makes functions of kernels, one for all equal ones",
     ),
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib import import_module
 
 
 @dataclass(frozen=True)
@@ -30,3 +31,18 @@ class TargetFacts:
 
 GENERIC = TargetFacts()
 """The facts used where no target is named."""
+
+_TARGETS = "aicc.backends.llvm.targets"
+"""Where names of targets are known; looked up when a name is used, since back ends are built on transforms."""
+
+
+def facts_of(target: str) -> TargetFacts:
+    """
+    The facts of a target by name, `host` for this machine, `generic` for none in particular.
+
+    Raises:
+        DiagnosticException: if no back end knows the name.
+    """
+    if target == GENERIC.name:
+        return GENERIC
+    return import_module(_TARGETS).target_by_name(target).facts()

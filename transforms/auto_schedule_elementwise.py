@@ -1,0 +1,56 @@
+"""
+Strategy "elementwise": no reduction; the loop along which results are contiguous runs along lanes.
+
+Loops that walk all buffers contiguously together are collapsed into one first.
+"""
+
+from __future__ import annotations
+
+from aicc.transforms.auto_schedule_common import Kernel, threads_for, vector_width
+from aicc.transforms.loops_collapse import merge_position
+from aicc.transforms.loops_facts import Loop, Nest
+
+LIGHT_BODY = 12
+"""Arithmetic ops per element up to which four registers are used at once."""
+
+
+def collapsible(nest: Nest, outer: Loop, inner: Loop) -> bool:
+    """Whether all buffers are walked contiguously by the two loops together, or do not move with either."""
+    for access in nest.accesses:
+        if not access.depends(outer) and not access.depends(inner):
+            continue
+        if merge_position((outer.op, inner.op), access.memref) is None:
+            return False
+    return True
+
+
+def schedule_elementwise(kernel: Kernel, nest: Nest, lane: Loop) -> None:
+    """Writes the schedule of a nest without reductions, with lanes along `lane`."""
+    writer = kernel.writer
+    loops = list(nest.parallel)
+    handles = [writer.loop(loop.label) for loop in loops]
+    trips = [loop.trips for loop in loops]
+    width = vector_width(nest, kernel.facts)
+    cycles = nest.iterations * (nest.body_ops + 20 * nest.heavy_ops + 2 * len(nest.accesses)) / width
+    if lane is not loops[-1]:
+        position = loops.index(lane)
+        order = [i for i in range(len(loops)) if i != position] + [position]
+        handles = writer.interchange(handles, order, "contiguous loop innermost")
+        trips = [trips[i] for i in order]
+    else:
+        while len(loops) > 1 and collapsible(nest, loops[-2], loops[-1]):
+            loops.pop()
+            inner = handles.pop()
+            handles[-1] = writer.collapse(handles[-1], inner, "contiguous together")
+            trips[-2:] = [trips[-2] * trips[-1]]
+    registers = 4 if nest.body_ops <= LIGHT_BODY and not nest.heavy_ops else 2
+    while registers > 1 and (registers - 1) * width >= trips[-1]:
+        registers -= 1
+    sizes = [1] * (len(handles) - 1) + [registers * width]
+    tiled = writer.tile(handles, sizes, None, f"{registers} registers of {width} lanes")
+    writer.vectorize([tiled.inners[-1]])
+    counts = [*trips[:-1], max(1, trips[-1] // sizes[-1])]
+    for handle, count in zip(tiled.outers, counts, strict=True):
+        if count > 1:
+            threads_for(kernel, handle, 0, count, cycles)
+            break

@@ -1,0 +1,319 @@
+"""
+Strategy "lanes": one parallel loop runs along the lanes of vectors, another one along the rows of a register tile, and
+reductions stay inside: matrix products, convolutions, pooling, sums across rows.
+
+The steps: inputs that are not contiguous along the lanes are packed; reductions are ordered so that the innermost walks
+memory in small strides; rows and lanes are tiled to what fits the registers; the loops over tiles are ordered (and the
+rows blocked) for the least traffic between caches; the tile becomes one vector value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+from math import prod
+
+from xdsl.ir import SSAValue
+
+from aicc.dialects.schedule.ops import TileOp
+from aicc.transforms.auto_schedule_common import (
+    Kernel,
+    can_pack,
+    is_free_reduction,
+    packing_for,
+    threads_for,
+    vector_width,
+)
+from aicc.transforms.loops_cost import Level, TileChoice, TileCost, choose_tile, orders, traffic_cycles
+from aicc.transforms.loops_facts import Access, Loop, Nest
+from aicc.transforms.loops_tile import count_nests
+
+MOST_ROWS = 14
+ROW_BLOCKS = (4, 8, 16, 32, 64)
+"""Register tiles per block of rows that are tried."""
+
+MOST_PERMUTED = 4
+"""Loops over tiles, innermost ones, whose orders are all tried."""
+
+UNEVEN = 0.5
+"""What an order costs more if its outermost loop has too few iterations for the threads."""
+
+PACK_REUSE = 8
+"""An input that is strided along the lanes is packed if each element is used at least so often."""
+
+PACK_STRIDE = 2048
+"""An input that is contiguous along the lanes is packed if the reduction moves this many bytes per step ..."""
+
+PACK_REUSE_CONTIGUOUS = 48
+"""... and each element is used at least so often."""
+
+UNROLL_UP_TO = 4
+"""A reduction of at most this many steps is unrolled."""
+
+
+@dataclass(frozen=True)
+class LanePlan:
+    """Which loops become rows and lanes."""
+
+    lane: Loop
+    row: Loop | None
+    width: int
+    """Lanes of one register."""
+
+    tile: TileChoice
+    cost: TileCost
+    packed: tuple[Access, ...]
+
+    @property
+    def lanes(self) -> int:
+        """Lanes of the register tile."""
+        return self.width * self.tile.vectors
+
+
+def _main_chain(nest: Nest) -> list[Loop]:
+    """The reduction with the most iterations."""
+
+    def size(chain: Sequence[Loop]) -> int:
+        product = 1
+        for loop in chain:
+            product *= loop.trips
+        return product
+
+    return max(nest.chains, key=size, default=list[Loop]())
+
+
+def _reuse(nest: Nest, access: Access) -> int:
+    """How often each element is used, by parallel loops along which the access does not move."""
+    product = 1
+    for loop in nest.parallel:
+        if not access.depends(loop):
+            product *= loop.trips
+    return product
+
+
+def _inside(access: Access, chain: Sequence[Loop]) -> bool:
+    """Whether the access is in the body of the reduction."""
+    return bool(chain) and access.op.parent is chain[-1].op.block
+
+
+def _wants_packing(kernel: Kernel, nest: Nest, access: Access, lane: Loop, chain: Sequence[Loop]) -> bool:
+    if not can_pack(kernel, access, lane) or not _inside(access, chain):
+        return False
+    reuse = _reuse(nest, access)
+    stride = access.moves[lane].stride
+    if kernel.is_constant(access.memref):
+        return reuse > 1 or stride != 1
+    if stride != 1:
+        return reuse >= PACK_REUSE
+    steps = [access.moves[loop].stride for loop in chain if access.depends(loop)]
+    far = any(step is None or step * access.bytes >= PACK_STRIDE for step in steps)
+    return far and reuse >= PACK_REUSE_CONTIGUOUS
+
+
+def _lane_cost(kernel: Kernel, nest: Nest, lane: Loop, chain: Sequence[Loop], width: int) -> float:
+    """Cycles per element of work to move data with this loop along the lanes."""
+    cost = 0.0
+    for access in nest.accesses:
+        weight = 1.0 if _inside(access, chain) or not chain else 0.1
+        move = access.moves[lane]
+        if move.constant_over(width) or move.stride == 1:
+            cost += weight / width
+        elif not access.is_store and (_wants_packing(kernel, nest, access, lane, chain)):
+            cost += 1.5 * weight / width
+        else:
+            cost += weight
+    used = lane.trips / (-(-lane.trips // width) * width)
+    return cost / used
+
+
+def lane_costs(kernel: Kernel, nest: Nest) -> list[tuple[float, Loop]]:
+    """The parallel loops by cost per element of work with lanes along them, cheapest first, inner ones before outer."""
+    chain, width = _main_chain(nest), vector_width(nest, kernel.facts)
+    costs = [(_lane_cost(kernel, nest, loop, chain, width), loop) for loop in reversed(nest.parallel)]
+    return sorted(costs, key=lambda pair: pair[0])
+
+
+def _tile_cost(
+    nest: Nest, chain: Sequence[Loop], lane: Loop, row: Loop | None, width: int, packed: Sequence[Access]
+) -> TileCost:
+    counts = {(False, False): 0, (True, False): 0, (False, True): 0, (True, True): 0}
+    for access in nest.loads:
+        if _inside(access, chain):
+            by_row = row is not None and access.depends(row)
+            by_lane = not access.moves[lane].constant_over(width)
+            strided = by_lane and access not in packed and access.moves[lane].stride != 1
+            counts[by_row, by_lane] += 2 * width if strided else 1
+    accumulators = max(1, len(chain[-1].op.inits)) if chain else 1
+    return TileCost(accumulators, counts[False, False], counts[True, False], counts[False, True], counts[True, True])
+
+
+def plan_lanes(kernel: Kernel, nest: Nest, lane: Loop) -> LanePlan:
+    """The register tile for lanes along `lane`: over all choices of the row loop, the one of fewest cycles."""
+    chain, width = _main_chain(nest), vector_width(nest, kernel.facts)
+    packed = tuple(access for access in nest.loads if _wants_packing(kernel, nest, access, lane, chain))
+    best: LanePlan | None = None
+    candidates: list[Loop | None] = [None, *(loop for loop in nest.parallel if loop is not lane and loop.trips > 1)]
+    for row in candidates:
+        cost = _tile_cost(nest, chain, lane, row, width, packed)
+        rows = 1 if row is None else row.trips
+        known = row is None or isinstance(row.extent, int)
+        tile = choose_tile(cost, rows, lane.trips, width, kernel.facts.vector_registers, MOST_ROWS, known)
+        others = 1
+        for loop in nest.parallel:
+            if loop is not lane and loop is not row:
+                others *= loop.trips
+        total = TileChoice(tile.rows, tile.vectors, tile.cycles * others)
+        if (
+            best is None
+            or total.cycles < best.tile.cycles * 0.99
+            or (total.cycles < best.tile.cycles * 1.01 and tile.rows > 1)
+        ):
+            best = LanePlan(lane, row if tile.rows > 1 else None, width, total, cost, packed)
+    assert best is not None
+    return best
+
+
+def _reduction_order(nest: Nest, chain: Sequence[Loop], lane: Loop, packed: Sequence[Access]) -> list[int]:
+    """Large strides outside, small ones inside, by the accesses that cannot be packed."""
+
+    def key(position: int) -> tuple[int, int]:
+        loop = chain[position]
+        strides = [
+            1 << 40 if (stride := access.moves[loop].stride) is None else abs(stride)
+            for access in nest.loads
+            if _inside(access, chain) and access not in packed and access.depends(loop)
+        ]
+        return (-max(strides, default=0), position)
+
+    return sorted(range(len(chain)), key=key)
+
+
+def schedule_lanes(kernel: Kernel, nest: Nest, lane: Loop) -> None:
+    """Writes the schedule of a nest with lanes along `lane`."""
+    writer = kernel.writer
+    plan = plan_lanes(kernel, nest, lane)
+    chain = _main_chain(nest)
+    row, lanes = plan.row, plan.lanes
+    chain_order = _reduction_order(nest, chain, lane, plan.packed)
+    ordered = [chain[position] for position in chain_order]
+    for access in plan.packed:
+        position = kernel.buffer_position(access.memref)
+        assert position is not None
+        packing = packing_for(access, lane, lanes, ordered)
+        kind = "constant" if kernel.is_constant(access.memref) else "run-time"
+        writer.pack(position, packing.tiles, packing.order, f"{kind} operand, contiguous along the lanes")
+        kernel.packed.add(position)
+    if len(chain) > 1 and is_free_reduction(chain[0].op):
+        writer.interchange([writer.loop(loop.label) for loop in chain], chain_order, "small strides innermost")
+    parallel = list(nest.parallel)
+    inner_loops = [loop for loop in (row, lane) if loop is not None]
+    target = [loop for loop in parallel if loop not in inner_loops] + inner_loops
+    handles = writer.interchange(
+        [writer.loop(loop.label) for loop in parallel], [parallel.index(loop) for loop in target]
+    )
+    sizes = [plan.tile.rows if loop is row else lanes if loop is lane else 1 for loop in target]
+    tiled = writer.tile(
+        handles,
+        sizes,
+        None,
+        f"{plan.tile.rows} rows x {plan.tile.vectors} vectors of {plan.width} lanes in registers",
+    )
+    _order_tiles(kernel, nest, plan, target, sizes, tiled)
+
+
+def _best_order(
+    kernel: Kernel, nest: Nest, levels: Sequence[Level], inner: dict[Loop, int], row: Loop | None
+) -> tuple[tuple[Level, ...], int]:
+    """The order of the loops over tiles with the least traffic, and the row tiles per block (0: no blocks)."""
+    fixed = [level for level in levels if level.trips == 1]
+    free = [level for level in levels if level.trips > 1]
+    # More loops than this are not permuted: the outer ones stay where they are.
+    kept, free = free[:-MOST_PERMUTED], free[-MOST_PERMUTED:]
+    best: tuple[float, tuple[Level, ...], int] | None = None
+    for block in (0, *ROW_BLOCKS):
+        choices = list(free)
+        at = next((i for i, level in enumerate(choices) if level.loop is row), None)
+        if block:
+            if at is None or choices[at].trips < 2 * block or len(free) < 2:
+                continue
+            whole = choices[at]
+            choices[at : at + 1] = [
+                Level(whole.loop, -(-whole.trips // block), whole.inside * block, "outer"),
+                Level(whole.loop, block, whole.inside, "inner"),
+            ]
+        for order in orders(choices):
+            cost = traffic_cycles((*kept, *order), inner, nest.accesses, kernel.facts)
+            # Threads need a few iterations of the outermost loop each.
+            if order and not kept and order[0].trips < 2 * kernel.facts.cores:
+                cost *= 1.0 + UNEVEN
+            if best is None or cost < best[0] * 0.98:
+                best = (cost, order, block)
+    assert best is not None
+    return (*fixed, *kept, *best[1]), best[2]
+
+
+def _order_tiles(
+    kernel: Kernel, nest: Nest, plan: LanePlan, target: Sequence[Loop], sizes: Sequence[int], tiled: TileOp
+) -> None:
+    """Orders the loops over tiles, vectorises the tiles, and spreads the outermost loop over threads."""
+    writer, row = kernel.writer, plan.row
+    levels = [Level(loop, -(-loop.trips // size), size) for loop, size in zip(target, sizes, strict=True)]
+    inner = {loop: min(size, loop.trips) for loop, size in zip(target, sizes, strict=True)}
+    inner.update((loop, loop.trips) for loop in nest.reductions)
+    order, block = _best_order(kernel, nest, levels, inner, row)
+    keys: list[tuple[Loop, str]] = [(loop, "") for loop in target]
+    handles = list(tiled.outers)
+    if block:
+        assert row is not None
+        position = target.index(row)
+        why = f"blocks of {block * plan.tile.rows} rows stay in cache"
+        blocks = writer.tile([handles[position]], [block], ["mask"], why)
+        handles[position : position + 1] = [*blocks.outers, *blocks.inners]
+        keys[position : position + 1] = [(row, "outer"), (row, "inner")]
+    wanted = [keys.index((level.loop, level.part)) for level in order]
+    handles = writer.interchange(handles, wanted, "least traffic between caches")
+    axes = [handle for handle, size in zip(tiled.inners, sizes, strict=True) if size > 1]
+    if axes:
+        writer.vectorize(axes)
+    for chain in nest.chains:
+        extent = chain[-1].extent
+        if isinstance(extent, int) and 1 < extent <= UNROLL_UP_TO:
+            writer.unroll(writer.loop(chain[-1].label), extent, "few steps")
+    _spread(kernel, nest, plan, target, sizes, order, handles)
+
+
+def _pieces(loop: Loop, size: int) -> list[tuple[int, int]]:
+    """Per nest that tiling the loop makes: how many tiles, and iterations in each."""
+    full, rest = divmod(loop.trips, size)
+    if isinstance(loop.extent, int):
+        pieces = [(full, size), (1, rest)]
+        return [piece for piece in pieces if piece[0] and piece[1]]
+    count = count_nests(loop.op, size, "peel")
+    return [(full, size), (1, max(1, size // 2))][:count]
+
+
+def _spread(
+    kernel: Kernel,
+    nest: Nest,
+    plan: LanePlan,
+    target: Sequence[Loop],
+    sizes: Sequence[int],
+    order: Sequence[Level],
+    handles: Sequence[SSAValue],
+) -> None:
+    """Spreads the outermost loop that has iterations to share, in each of the nests, over threads."""
+    steps = max(1, nest.iterations // prod(loop.trips for loop in nest.parallel))
+    pieces = [_pieces(loop, size) for loop, size in zip(target, sizes, strict=True)]
+    for number, combination in enumerate(product(*pieces)):
+        tiles = dict(zip(target, combination, strict=True))
+        rows = tiles[plan.row][1] if plan.row is not None else 1
+        vectors = -(-tiles[plan.lane][1] // plan.width)
+        cycles = prod(count for count, _ in combination) * plan.cost.cycles(rows, vectors) * steps
+        for level, handle in zip(order, handles, strict=True):
+            trips = tiles[level.loop][0]
+            if level.part:
+                trips = -(-trips // (level.inside // plan.tile.rows)) if level.part == "outer" else level.trips
+            if trips > 1:
+                threads_for(kernel, handle, number, trips, cycles)
+                break

@@ -1,0 +1,150 @@
+"""
+The cost model of the automatic scheduler: cycles of a register tile, and cycles to move what an order of loops moves
+between the levels of the memory hierarchy.
+
+Both are simple on purpose: numbers of instructions per port, and footprints against cache sizes. They rank schedules,
+and do not predict times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import permutations
+
+from aicc.transforms.loops_facts import Access, Loop
+from aicc.transforms.target_facts import TargetFacts
+
+FMA_PORTS = 2
+FMA_LATENCY = 4
+LOAD_PORTS = 2
+BYTES_PER_CYCLE = (32.0, 12.0, 4.0)
+"""What one core gets out of L2, L3 and memory."""
+
+
+@dataclass(frozen=True)
+class TileCost:
+    """How the innermost loop of a register tile spends its cycles, per row and per vector of lanes."""
+
+    accumulators: int
+    """Values carried by the reduction."""
+
+    per_tile: int
+    """Loads per step that vary neither along rows nor along lanes."""
+
+    per_row: int
+    per_vector: int
+    per_row_and_vector: int
+
+    def cycles(self, rows: int, vectors: int) -> float:
+        """Cycles of one step of the reduction on a tile of so many rows and vectors of lanes."""
+        cells = rows * vectors
+        arithmetic = max(self.accumulators * cells / FMA_PORTS, FMA_LATENCY)
+        loads = self.per_tile + self.per_row * rows + self.per_vector * vectors + self.per_row_and_vector * cells
+        return max(arithmetic, loads / LOAD_PORTS)
+
+    def fits(self, rows: int, vectors: int, registers: int) -> bool:
+        """Whether a tile can be kept in registers: accumulators, one step's vectors, and one row's value."""
+        # A single row takes its vectors straight from memory; otherwise each is used by all rows.
+        operands = 2 if rows == 1 else (vectors if self.per_vector else 1) + 1
+        return self.accumulators * rows * vectors + operands <= registers
+
+
+def split_cost(extent: int, size: int, cost: Sequence[float]) -> float:
+    """Cost of covering `extent` by tiles of `size` and one shorter tile; `cost[n]` is that of a tile of `n`."""
+    full, rest = divmod(extent, size)
+    return full * cost[size] + (cost[rest] if rest else 0.0)
+
+
+@dataclass(frozen=True)
+class TileChoice:
+    """A register tile: rows times vectors of lanes, and the cycles per step to cover the whole plane with it."""
+
+    rows: int
+    vectors: int
+    cycles: float
+
+
+def choose_tile(
+    cost: TileCost, rows: int, lanes: int, width: int, registers: int, most_rows: int, known_rows: bool
+) -> TileChoice:
+    """
+    The register tile that covers `rows` x `lanes` in the fewest cycles; the larger tile where several are equal.
+
+    `width` is the number of lanes of one vector. With `known_rows` false the rest of the rows is done one at a time.
+    """
+    best: TileChoice | None = None
+    for vectors in (1, 2, 3, 4, 6, 8):
+        if vectors > 1 and (vectors - 1) * width >= lanes:
+            continue
+        for height in range(1, most_rows + 1):
+            if height > rows or not cost.fits(height, vectors, registers):
+                continue
+            by_rows = [0.0, *(cost.cycles(count, vectors) for count in range(1, height + 1))]
+            if not known_rows:
+                by_rows = [count * by_rows[1] for count in range(height)] + [by_rows[height]]
+            plane = split_cost(rows, height, by_rows)
+            # Lanes that are left over still cost whole vectors.
+            full, rest = divmod(lanes, vectors * width)
+            rest_vectors = -(-rest // width)
+            rest_rows = [0.0, *(cost.cycles(count, rest_vectors) for count in range(1, height + 1))]
+            total = full * plane + (split_cost(rows, height, rest_rows) if rest else 0.0)
+            choice = TileChoice(height, vectors, total)
+            if best is None or (total, -height * vectors) < (best.cycles * 0.999, -best.rows * best.vectors):
+                best = choice
+    assert best is not None, "a tile of one row and one vector always fits"
+    return best
+
+
+@dataclass(frozen=True)
+class Level:
+    """A loop over tiles in a candidate order."""
+
+    loop: Loop
+    trips: int
+    inside: int
+    """Iterations of the original loop in one iteration of this one."""
+
+    part: str = ""
+    """Which part of a blocked loop this is: outer or inner; empty for one that is not blocked."""
+
+
+def traffic_cycles(
+    order: Sequence[Level], inner: dict[Loop, int], accesses: Sequence[Access], facts: TargetFacts
+) -> float:
+    """
+    Cycles to bring data into the first-level cache for loops over tiles in this order, outermost first.
+
+    `inner` has the iterations of each loop within a tile. For each cache the outermost level is found from which
+    everything fits; what an access touches inside it is brought in once per iteration of the loops outside, except of
+    those just outside along which the access does not move.
+    """
+    trips = [dict(inner)]
+    for level in reversed(order):
+        covered = dict(trips[0])
+        covered[level.loop] = min(level.loop.trips, covered.get(level.loop, 1) * level.trips)
+        trips.insert(0, covered)
+    footprints = [[access.footprint(covered) * access.bytes for access in accesses] for covered in trips]
+    total = 0.0
+    capacities = (facts.l1_bytes, facts.l2_bytes, facts.l3_bytes)
+    for capacity, speed in zip(capacities, BYTES_PER_CYCLE, strict=True):
+        first = next((i for i, sizes in enumerate(footprints) if sum(sizes) <= capacity * 0.8), len(order))
+        for position, access in enumerate(accesses):
+            moved = float(footprints[first][position])
+            reused = True
+            for level in reversed(order[:first]):
+                if access.depends(level.loop):
+                    reused = False
+                if not reused:
+                    moved *= level.trips
+            total += moved / speed
+    return total
+
+
+def orders(levels: Sequence[Level]) -> Iterator[tuple[Level, ...]]:
+    """All orders of loops over tiles in which the outer part of a blocked loop comes before its inner part."""
+    for order in permutations(levels):
+        outer = next((i for i, level in enumerate(order) if level.part == "outer"), -1)
+        inner = next((i for i, level in enumerate(order) if level.part == "inner"), len(order))
+        if outer < inner:
+            yield order

@@ -1,0 +1,121 @@
+"""Writes a schedule: a `transform.named_sequence` with one op per step, in the order of the calls."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import StringAttr
+from xdsl.dialects.transform import AnyOpType, NamedSequenceOp
+from xdsl.dialects.transform import YieldOp as SequenceYieldOp
+from xdsl.ir import Block, Operation, Region, SSAValue
+
+from aicc.dialects.schedule.ops import (
+    CollapseOp,
+    FuseOp,
+    InterchangeOp,
+    LoopOp,
+    PackOp,
+    ParallelizeOp,
+    SelectOp,
+    TileOp,
+    UnrollOp,
+    VectorizeOp,
+)
+
+SUFFIX = "_schedule"
+"""What the name of a kernel's schedule adds to the kernel's."""
+
+ATTRIBUTE = "transform.with_named_sequence"
+"""Attribute of a module that holds schedules."""
+
+WHY = "why"
+"""Attribute of a step, or of the whole sequence, that says what it was chosen for."""
+
+
+class ScheduleWriter:
+    """Builds the schedule of one kernel; each method appends a step and returns its handles."""
+
+    def __init__(self, kernel: str):
+        self._name = kernel + SUFFIX
+        self._block = Block(arg_types=[AnyOpType()])
+        self.kernel: SSAValue = self._block.args[0]
+        self.kernel.name_hint = "kernel"
+        self.reasons: list[str] = []
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is no step yet."""
+        return self._block.first_op is None
+
+    def _add(self, op: Operation, why: str = "") -> Operation:
+        if why:
+            op.attributes[WHY] = StringAttr(why)
+        self._block.add_op(op)
+        return op
+
+    def loop(self, label: str, root: SSAValue | None = None) -> SSAValue:
+        """The loops with a label."""
+        result = self._add(LoopOp(root or self.kernel, label)).results[0]
+        result.name_hint = label.replace(".", "_").replace("*", "_")
+        return result
+
+    def tile(
+        self, loops: Sequence[SSAValue], sizes: Sequence[int], tails: Sequence[str] | None = None, why: str = ""
+    ) -> TileOp:
+        """Tiles perfectly nested loops."""
+        op = TileOp(loops, sizes, tails)
+        for kind, values in (("o", op.outers), ("i", op.inners)):
+            for old, value in zip(loops, values, strict=True):
+                value.name_hint = f"{old.name_hint}_{kind}"
+        op.peeled.name_hint = "rest"
+        self._add(op, why)
+        return op
+
+    def interchange(self, loops: Sequence[SSAValue], order: Sequence[int], why: str = "") -> list[SSAValue]:
+        """Reorders perfectly nested loops; the loops themselves where the order is the old one."""
+        if list(order) == list(range(len(loops))):
+            return list(loops)
+        op = self._add(InterchangeOp(loops, order), why)
+        for position, result in zip(order, op.results, strict=True):
+            result.name_hint = loops[position].name_hint
+        return list(op.results)
+
+    def select(self, handle: SSAValue, positions: Sequence[int]) -> SSAValue:
+        """Some of the loops of a handle."""
+        result = self._add(SelectOp(handle, positions)).results[0]
+        result.name_hint = handle.name_hint
+        return result
+
+    def fuse(self, first: SSAValue, second: SSAValue, why: str = "") -> SSAValue:
+        """One loop of two neighbours."""
+        return self._add(FuseOp(first, second), why).results[0]
+
+    def collapse(self, outer: SSAValue, inner: SSAValue, why: str = "") -> SSAValue:
+        """One loop of two perfectly nested ones."""
+        result = self._add(CollapseOp(outer, inner), why).results[0]
+        result.name_hint = outer.name_hint
+        return result
+
+    def unroll(self, loop: SSAValue, factor: int, why: str = "") -> None:
+        """Repeats a body."""
+        self._add(UnrollOp(loop, factor), why)
+
+    def vectorize(self, loops: Sequence[SSAValue], why: str = "") -> None:
+        """Makes loops the axes of vectors."""
+        self._add(VectorizeOp(loops), why)
+
+    def parallelize(self, loop: SSAValue, grain: int, why: str = "") -> None:
+        """Spreads a loop over threads."""
+        self._add(ParallelizeOp(loop, grain), why)
+
+    def pack(self, argument: int, tiles: Sequence[int], order: Sequence[int], why: str = "") -> None:
+        """Reads an argument from a packed copy."""
+        self._add(PackOp(self.kernel, argument, tiles, order), why)
+
+    def finish(self) -> NamedSequenceOp:
+        """The schedule."""
+        self._block.add_op(SequenceYieldOp())
+        sequence = NamedSequenceOp(self._name, ([AnyOpType()], []), Region(self._block))
+        if self.reasons:
+            sequence.attributes[WHY] = StringAttr("; ".join(self.reasons))
+        return sequence
