@@ -124,7 +124,11 @@ class IfOp(ControlOp):
             if region.block.args:
                 raise VerifyException(f"{what} region has {len(region.block.args)} arguments, expected none")
             _check_types(f"values of the {what} region", [v.type for v in yielded], self.result_types)  # C3
-        return self.result_types
+        then_values, else_values = _yielded(self.then_region, "then"), _yielded(self.else_region, "else")
+        return [
+            a.type if a.type == b.type else declared
+            for a, b, declared in zip(then_values, else_values, self.result_types, strict=True)
+        ]
 
     def evaluate_in(self, frame: Frame, operands: Arrays) -> Arrays:
         return frame.run_block((self.then_region if operands[0].item() else self.else_region).block, [])

@@ -43,7 +43,7 @@ class ScalarBuilder:
         """`fastmath` is put on every float op that can have it: for reductions and contractions only."""
         self._builder = Builder(insertion_point)
         self._fastmath = fastmath or arith.FastMathFlagsAttr("none")
-        self._constants: dict[Attribute, SSAValue] = {}
+        self._constants: dict[tuple[str, Attribute], SSAValue] = {}
 
     def insert(self, op: Operation) -> SSAValue:
         """Inserts `op` and returns its first result."""
@@ -51,10 +51,11 @@ class ScalarBuilder:
 
     def const(self, value: float | int | bool, type: Attribute) -> SSAValue:
         """A constant; equal ones from one builder are one value."""
-        attr = scalar_constant(value, type)
-        if attr not in self._constants:
-            self._constants[attr] = self.insert(arith.ConstantOp(attr))
-        return self._constants[attr]
+        # By text, as 0.0 and -0.0 are equal attributes.
+        key = (repr(value), type)
+        if key not in self._constants:
+            self._constants[key] = self.insert(arith.ConstantOp(scalar_constant(value, type)))
+        return self._constants[key]
 
     def const_like(self, value: float | int | bool, like: SSAValue) -> SSAValue:
         """A constant of the type of another value."""

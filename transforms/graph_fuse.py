@@ -1,0 +1,243 @@
+"""
+`graph-fuse`: groups of ops are wrapped into `tensor_ops.kernel`.
+
+Before: %c = graph.conv %x, %w ..             After: %r = tensor_ops.kernel (%0 = %x, %1 = %w, %2 = %y) {
+        %s = graph.add %c, %y ..                       %c = graph.conv %0, %1 ..
+        %r = graph.relu %s ..                          %s = graph.add %c, %2 ..
+                                                       %r = graph.relu %s ..
+                                                       tensor_ops.yield %r }
+
+Which ops share a kernel is decided by their `fusion_kind` (see `FusionRules`), never by their names. Views and
+constants stay outside, as they cost nothing. With `max-ops=1` each op is a kernel of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, Block, Operation, Region
+from xdsl.passes import ModulePass
+from xdsl.utils.exceptions import PassFailedException
+
+from aicc.dialects.graph.assembly import array_values
+from aicc.dialects.graph.dims import Dim, dims_of
+from aicc.dialects.graph.interfaces import FusionKind, TypedOp
+from aicc.dialects.tensor_ops.body_ops import YieldOp
+from aicc.dialects.tensor_ops.ops import KernelOp
+from aicc.transforms.graph_functions import blocks_in, main_functions
+from aicc.transforms.graph_groups import Group, Grouping, values_read, values_used_outside
+from aicc.transforms.locations import fuse_locations
+
+_ANCHORS = (FusionKind.CONTRACTION, FusionKind.WINDOW)
+_UNFUSED = (FusionKind.VIEW, FusionKind.CONSTANT, FusionKind.CONTROL)
+_ALONE = (FusionKind.INDIRECT, FusionKind.OPAQUE)
+
+
+@dataclass(frozen=True)
+class GraphFusePass(ModulePass):
+    """Wraps groups of ops that are best computed together into kernels."""
+
+    name = "graph-fuse"
+
+    max_ops: int = 64
+    """Most ops in one kernel; at least 1."""
+
+    def __post_init__(self) -> None:
+        if self.max_ops < 1:
+            raise PassFailedException(f"{self.name}: max-ops must be at least 1, got {self.max_ops}")
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for function in main_functions(op):
+            self.apply_to_function(ctx, function)
+
+    def apply_to_function(self, ctx: Context, func: FuncOp) -> None:
+        """Makes the kernels of one function."""
+        rules = FusionRules(self.max_ops)
+        for block in list(blocks_in(func)):
+            if not isinstance(block.parent_op(), KernelOp):
+                wrap_groups(block, Grouping(block, rules))
+
+
+def kind_of(op: Operation) -> FusionKind:
+    """The kind of an op; `OPAQUE` for those that say none."""
+    return op.fusion_kind if isinstance(op, TypedOp) else FusionKind.OPAQUE
+
+
+def result_dims(op: Operation) -> tuple[Dim, ...]:
+    """The sizes of the first result."""
+    return dims_of(op.results[0].type)
+
+
+@dataclass(frozen=True)
+class ReductionShape:
+    """What a reduction runs over."""
+
+    dims: tuple[Dim, ...]
+    axes: tuple[int, ...]
+
+    @property
+    def reduced(self) -> tuple[tuple[Dim, ...], tuple[Dim, ...]]:
+        """The sizes of its result without and with the reduced axes."""
+        kept = tuple(dim for axis, dim in enumerate(self.dims) if axis not in self.axes)
+        ones = tuple(1 if axis in self.axes else dim for axis, dim in enumerate(self.dims))
+        return kept, ones
+
+
+def _int_list(op: Operation, name: str) -> tuple[int, ...] | None:
+    value = op.properties.get(name)
+    return array_values(cast(Attribute, value)) if isinstance(value, DenseArrayBase) else None
+
+
+def reduction_shape(op: Operation) -> ReductionShape | None:
+    """What a `REDUCTION` op runs over, from its property `axes` or `axis`; None if it has neither."""
+    dims = dims_of(op.operands[0].type)
+    if (axes := _int_list(op, "axes")) is not None:
+        return ReductionShape(dims, axes)
+    match op.properties.get("axis"):
+        case IntegerAttr(value=value):
+            return ReductionShape(dims, (value.data,))
+        case _:
+            return None
+
+
+@dataclass(frozen=True)
+class FusionRules:
+    """
+    - A contraction or sliding window takes in elementwise ops that read its result and have its shape, with what these
+      read from elsewhere: residual sums, activations. It takes no producers, which it would compute again for each use;
+      only transposes and expansions that leave the last axis in place, as these are index maps, and for windows
+      elementwise ops.
+    - Reductions over the same axes of one shape go together, with elementwise ops of that shape or of the reduced one
+      between, before and after them: softmax, norms.
+    - Elementwise ops of one shape go together, and with data movement that only they read or that only reads them.
+    """
+
+    max_ops: int
+
+    def is_fusible(self, op: Operation) -> bool:
+        """All graph ops but views, constants and control flow."""
+        return isinstance(op, TypedOp) and op.fusion_kind not in _UNFUSED and not op.regions
+
+    def preference(self, op: Operation, group: Group) -> int:
+        """Contractions first, as their results are not written then; then reductions."""
+        kinds = {kind_of(member) for member in group.ops}
+        return 2 if kinds & set(_ANCHORS) else 1 if FusionKind.REDUCTION in kinds else 0
+
+    def may_join(self, op: Operation, groups: Sequence[Group]) -> bool:
+        """Whether `op` and `groups` may be one kernel."""
+        members = [member for group in groups for member in group.ops]
+        if len(members) >= self.max_ops or any(kind_of(member) in _ALONE for member in members):
+            return False
+        kind = kind_of(op)
+        anchors = [member for member in members if kind_of(member) in _ANCHORS]
+        reductions = [member for member in members if kind_of(member) is FusionKind.REDUCTION]
+        if kind in _ANCHORS:
+            return not anchors and not reductions and all(_may_feed_anchor(op, member) for member in members)
+        if kind is FusionKind.REDUCTION:
+            return not anchors and _may_reduce_together(op, members, reductions)
+        if kind is FusionKind.MOVEMENT:
+            return not anchors and not reductions and _is_only_read_by(members, op)
+        if kind is not FusionKind.ELEMENTWISE:
+            return False
+        if anchors:
+            return len(anchors) == 1 and not reductions and _may_follow_anchor(op, anchors[0], members)
+        if reductions:
+            return _may_reduce_together(op, members, reductions)
+        return _same_shape(op, members)
+
+
+def _may_feed_anchor(anchor: Operation, producer: Operation) -> bool:
+    """Whether `producer` costs nothing when it is computed again for each use by `anchor`."""
+    if len(producer.results) != 1 or not producer.results[0].has_one_use():
+        return False
+    if kind_of(producer) is FusionKind.ELEMENTWISE:
+        return kind_of(anchor) is FusionKind.WINDOW
+    return _keeps_last_axis(producer)
+
+
+def _keeps_last_axis(op: Operation) -> bool:
+    """Whether a movement op is an index map that leaves the last axis in place, so that it is still read in order."""
+    axes = _int_list(op, "permutation")
+    return bool(axes) and axes[-1] == len(axes) - 1
+
+
+def _may_follow_anchor(op: Operation, anchor: Operation, members: Sequence[Operation]) -> bool:
+    """Elementwise ops of the shape of the anchor's result; those of other groups that come along must have it too."""
+    shape = result_dims(anchor)
+    return (
+        result_dims(op) == shape
+        and all(result_dims(member) == shape for member in members if kind_of(member) is FusionKind.ELEMENTWISE)
+        and not any(kind_of(member) is FusionKind.MOVEMENT and not _feeds(member, anchor) for member in members)
+    )
+
+
+def _feeds(op: Operation, user: Operation) -> bool:
+    return all(use.operation is user for result in op.results for use in result.uses)
+
+
+def _may_reduce_together(op: Operation, members: Sequence[Operation], reductions: Sequence[Operation]) -> bool:
+    """Whether all are reductions over the same axes of one shape, or elementwise of that shape or the reduced one."""
+    found = [op, *reductions] if kind_of(op) is FusionKind.REDUCTION else reductions
+    shapes = [reduction_shape(reduction) for reduction in found]
+    first = shapes[0]
+    if first is None or any(shape != first for shape in shapes):
+        return False
+    allowed = {first.dims, *first.reduced}
+    others = [member for member in (*members, op) if kind_of(member) is not FusionKind.REDUCTION]
+    return all(kind_of(other) is FusionKind.ELEMENTWISE and result_dims(other) in allowed for other in others)
+
+
+def _is_only_read_by(members: Sequence[Operation], op: Operation) -> bool:
+    """Whether all that `op` reads of the group is read by nothing else, so that only the moved form is stored."""
+    inside = {*members, op}
+    return all(use.operation in inside for member in members for result in member.results for use in result.uses)
+
+
+def _same_shape(op: Operation, members: Sequence[Operation]) -> bool:
+    """
+    Whether an elementwise op has the shape of the group: of each elementwise op in it that is not followed by movement,
+    and of the movement that it reads.
+    """
+    shape = result_dims(op)
+    inside = {*members, op}
+    for member in members:
+        for result in member.results:
+            uses = [use.operation for use in result.uses]
+            moved = bool(uses) and all(use in inside and kind_of(use) is FusionKind.MOVEMENT for use in uses)
+            if not moved and dims_of(result.type) != shape:
+                return False
+    return True
+
+
+def wrap_groups(block: Block, grouping: Grouping) -> None:
+    """Puts each group of fusible ops in the block into a kernel, in an order in which values are defined before use."""
+    groups = grouping.groups_in_order()
+    for op in list(block.ops):
+        op.detach()
+    for group in groups:
+        block.add_ops([make_kernel(group.ops)] if group.fusible else group.ops)
+
+
+def make_kernel(ops: Sequence[Operation]) -> KernelOp:
+    """A kernel that holds `ops`, which must be detached; results that are used elsewhere are results of the kernel."""
+    inputs = values_read(ops)
+    outputs = values_used_outside(ops)
+    body = Block(arg_types=[value.type for value in inputs])
+    kernel = KernelOp(inputs, [value.type for value in outputs], Region(body))
+    inside = set(ops)
+    for value, argument in zip(inputs, body.args, strict=True):
+        argument.name_hint = value.name_hint
+        value.replace_uses_with_if(argument, lambda use: use.operation in inside)
+    for value, result in zip(outputs, kernel.results, strict=True):
+        result.name_hint = value.name_hint
+        value.replace_uses_with_if(result, lambda use: use.operation not in inside)
+    body.add_ops(ops)
+    last = YieldOp(*outputs)
+    body.add_op(last)
+    kernel.location = last.location = fuse_locations([op.location for op in ops])
+    return kernel

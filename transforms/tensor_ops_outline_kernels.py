@@ -1,0 +1,176 @@
+"""
+`tensor-ops-outline-kernels`: each `tensor_ops.kernel` becomes a private function and a call of it.
+
+Before: %r = tensor_ops.kernel (%a = %x : tensor<?xf32, #graph.dims<N>>) -> (tensor<?xf32, #graph.dims<N>>) { .. }
+After:  %r = tensor_ops.call @relu_0(%x) symbols [N] : ...
+        func.func private @relu_0(%0: tensor<?xf32, #graph.dims<s0>>) .. attributes {aicc.kernel, aicc.symbols = ["s0"]}
+
+Symbols get canonical names in order of first appearance; kernels whose text is then the same (names of values and
+locations left out) are one function. A constant of one element, or of equal elements, becomes part of the kernel;
+larger ones stay arguments. The call has the location of the group.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from io import StringIO
+from math import prod
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr, ModuleOp, StringAttr, UnitAttr
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Block, BlockArgument, Region
+from xdsl.passes import ModulePass
+from xdsl.printer import Printer
+from xdsl.rewriter import Rewriter
+
+from aicc.dialects.graph.constants import ConstantOp
+from aicc.dialects.graph.dims import sym, tensor_of
+from aicc.dialects.graph.interfaces import FusionKind, TypedOp
+from aicc.dialects.tensor_ops.ops import KERNEL_ATTRIBUTE, SYMBOLS_ATTRIBUTE, CallOp, KernelOp
+from aicc.transforms.graph_functions import main_functions
+from aicc.transforms.symbols import SymbolSubstitution, symbols_in_block
+
+_MOST_NAMES = 4
+"""Ops that a kernel is named after, at most."""
+
+
+@dataclass(frozen=True)
+class TensorOpsOutlineKernelsPass(ModulePass):
+    """Makes functions of kernels, one for all equal ones."""
+
+    name = "tensor-ops-outline-kernels"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        outliner = Outliner(op)
+        for function in main_functions(op):
+            for kernel in [inner for inner in function.walk() if isinstance(inner, KernelOp)]:
+                outliner.outline(kernel)
+
+
+@dataclass
+class Outliner:
+    """Turns kernels of one module into functions, and remembers those it has made."""
+
+    module: ModuleOp
+    made: dict[str, str] = field(default_factory=dict[str, str])
+    """Text of a kernel function without its name -> the name."""
+
+    def __post_init__(self) -> None:
+        self.taken = {op.sym_name.data for op in self.module.body.block.ops if isinstance(op, FuncOp)}
+        self.counts: dict[str, int] = {}
+
+    def outline(self, kernel: KernelOp) -> None:
+        """Replaces `kernel` by a call."""
+        move_in_constants(kernel)
+        block = kernel.body.block
+        symbols = symbols_in_block(block)
+        stem = kernel_stem(block)
+        function = self._make_function(kernel, symbols)
+        text = _text(function)
+        if text not in self.made:
+            self.made[text] = name = self._fresh_name(stem)
+            function.properties["sym_name"] = StringAttr(name)
+            self.module.body.block.add_op(function)
+        call = CallOp(self.made[text], kernel.inputs, kernel.result_types, [sym(name) for name in symbols])
+        call.location = kernel.location
+        for old, new in zip(kernel.results, call.results, strict=True):
+            new.name_hint = old.name_hint
+        Rewriter.replace_op(kernel, call)
+
+    def _make_function(self, kernel: KernelOp, symbols: Sequence[str]) -> FuncOp:
+        """Moves the body of `kernel` into a function with canonical symbols."""
+        block = kernel.body.block
+        kernel.body.detach_block(block)
+        last = block.last_op
+        assert last is not None
+        returned = ReturnOp(*last.operands)
+        returned.location = last.location
+        Rewriter.replace_op(last, returned, [])
+        canonical = [f"s{i}" for i in range(len(symbols))]
+        input_types = [arg.type for arg in block.args]
+        function = FuncOp("", (input_types, kernel.result_types), Region(block), StringAttr("private"))
+        substitution = SymbolSubstitution({old: sym(new) for old, new in zip(symbols, canonical, strict=True)})
+        substitution.apply(function)
+        _drop_names(function)
+        function.attributes[KERNEL_ATTRIBUTE] = UnitAttr()
+        function.attributes[SYMBOLS_ATTRIBUTE] = ArrayAttr([StringAttr(name) for name in canonical])
+        function.location = kernel.location
+        return function
+
+    def _fresh_name(self, stem: str) -> str:
+        while True:
+            number = self.counts.get(stem, 0)
+            self.counts[stem] = number + 1
+            if (name := f"{stem}_{number}") not in self.taken:
+                self.taken.add(name)
+                return name
+
+
+def _text(function: FuncOp) -> str:
+    stream = StringIO()
+    Printer(stream=stream).print_op(function)
+    return stream.getvalue()
+
+
+def _drop_names(function: FuncOp) -> None:
+    for op in function.walk():
+        for result in op.results:
+            result.name_hint = None
+        for region in op.regions:
+            for block in region.blocks:
+                for argument in block.args:
+                    argument.name_hint = None
+
+
+def kernel_stem(block: Block) -> str:
+    """The names of the ops in a kernel, without dialect, repetitions and constants: `conv_add_relu`."""
+    names: dict[str, None] = {}
+    for op in block.ops:
+        if op.results and not isinstance(op, ConstantOp):
+            names[op.name.partition(".")[2]] = None
+    return "_".join(list(names)[:_MOST_NAMES]) or "copy"
+
+
+def belongs_inside(constant: ConstantOp, argument: BlockArgument) -> bool:
+    """
+    Whether a constant is to be part of the kernel that gets it as `argument`.
+
+    One element is; more are if they are all equal and only go into elementwise ops, where they become one scalar.
+    """
+    value = constant.value
+    if not isinstance(value, DenseIntOrFPElementsAttr):
+        return False
+    size = prod(tensor_of(constant.result.type).get_shape())
+    raw = value.data.data
+    if size == 0 or raw != raw[: len(raw) // size] * size:
+        return False
+    return size == 1 or all(
+        isinstance(use.operation, TypedOp) and use.operation.fusion_kind is FusionKind.ELEMENTWISE
+        for use in argument.uses
+    )
+
+
+def move_in_constants(kernel: KernelOp) -> None:
+    """Copies the small constants among the operands of `kernel` into its region."""
+    block = kernel.body.block
+    kept = list(kernel.inputs)
+    moved: list[ConstantOp] = []
+    for argument in reversed(block.args):
+        source = kernel.inputs[argument.index].owner
+        if isinstance(source, ConstantOp) and belongs_inside(source, argument):
+            copy = source.clone()
+            copy.location = source.location
+            if block.first_op is not None:
+                block.insert_op_before(copy, block.first_op)
+            argument.replace_all_uses_with(copy.result)
+            del kept[argument.index]
+            block.erase_arg(argument)
+            moved.append(source)
+    if moved:
+        kernel.operands = kept
+    for source in moved:
+        if source.result.first_use is None:
+            source.detach()
+            source.erase()
