@@ -248,6 +248,9 @@ class _Importer:
             self._problems[_Problem(name, operator, str(reason))] = None
         except VerifyException as error:
             self._problems[_Problem(name, operator, _first_line(error))] = None
+        except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+            fault = f"internal fault of the importer ({type(error).__name__}: {_first_line(error)})"
+            self._problems[_Problem(name, operator, fault)] = None
         for i, output in enumerate(node.output):
             if not output:
                 continue
@@ -278,9 +281,10 @@ class _Importer:
         return inputs if complete else None
 
     def _results(self, context: NodeContext, made: Sequence[Result | None]) -> list[Value | None]:
-        """Checks what a handler made, and replaces it by constants where all it reads are small constants."""
+        """Names what a handler made, or replaces it by constants where all it reads are small constants."""
         for op in context.emitted:
-            op.verify(verify_nested_ops=False)
+            if op.regions:  # All others have checked their operands when they were made.
+                op.verify(verify_nested_ops=False)
         outputs = list(context.node.output) + [""] * (len(made) - len(context.node.output))
         results: list[Value | None] = []
         folded = _folded(context, made)

@@ -20,7 +20,7 @@ from aicc.frontends.errors import ModelError
 from aicc.frontends.onnx.wire import DamagedError, split_model
 
 if TYPE_CHECKING:
-    from onnx import ModelProto, TensorProto
+    from onnx import GraphProto, ModelProto, TensorProto
 
 NUMPY_DTYPES: Mapping[int, np.dtype[np.generic]] = {
     1: np.dtype(np.float32),
@@ -85,9 +85,34 @@ def _parse(data: memoryview, name: str, folder: Path | None) -> Source:
     try:
         split = split_model(data)
         proto.ParseFromString(split.skeleton)
+        _check_text(proto.graph)
     except (DamagedError, DecodeError) as error:
         raise ModelError(f"{name}: not an ONNX model, or damaged: {error}") from error
     return Source(proto, name, folder, split.weights)
+
+
+def _check_text(graph: GraphProto) -> None:
+    """
+    Checks names for damage: protobuf hands out text that is not UTF-8 as bytes.
+
+    Raises:
+        DamagedError: if there is such text.
+    """
+    pending = [graph]
+    while pending:
+        graph = pending.pop()
+        texts: list[object] = [value.name for value in (*graph.input, *graph.output, *graph.initializer)]
+        texts += (dim.dim_param for value in graph.input for dim in value.type.tensor_type.shape.dim)
+        for tensor in graph.initializer:
+            texts += (entry.value for entry in tensor.external_data)
+        for node in graph.node:
+            texts += (node.name, node.op_type, node.domain, *node.input, *node.output)
+            for attribute in node.attribute:
+                texts.append(attribute.name)
+                pending += (*attribute.graphs, *([attribute.g] if attribute.HasField("g") else []))
+        for text in texts:
+            if not isinstance(text, str):
+                raise DamagedError(f"the name {text!r} is not UTF-8")
 
 
 def data_type_name(data_type: int) -> str:

@@ -32,7 +32,7 @@ def conditional(condition="c"):
 @pytest.mark.parametrize("shape", [(), (1,)])
 def test_condition_from_data(shape):
     proto = model([conditional()], {"x": (np.float32, [2]), "c": (np.bool_, shape)}, ["y"])
-    for value, expected in ((True, -X), (False, X + [10, 20])):
+    for value, expected in ((True, -X), (False, np.add(X, [10, 20]))):
         (result,) = run(proto, {"x": X, "c": np.full(shape, value)})
         np.testing.assert_array_equal(result, expected)
 
@@ -43,7 +43,7 @@ def test_constant_condition_leaves_one_branch(value):
     module = import_onnx(proto)
     assert "graph.if" not in [op.name for op in function(module).body.block.ops]
     (result,) = run_module(module, {"x": X})
-    np.testing.assert_array_equal(result, -X if value else X + [10, 20])
+    np.testing.assert_array_equal(result, -X if value else np.add(X, [10, 20]))
 
 
 def test_condition_on_a_rank_is_decided_at_import():
