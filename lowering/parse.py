@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
@@ -17,10 +18,10 @@ from typing import NoReturn, cast
 from xdsl.context import Context
 from xdsl.dialects.builtin import UNKNOWN_LOC, FileLineColLoc, IntAttr, LocationAttr, ModuleOp, StringAttr
 from xdsl.ir import AttributeInvT, Block, BlockArgument, Dialect, Operation, Region, SSAValue
-from xdsl.parser import Parser, UnresolvedOperand
+from xdsl.parser import AttrParser, Parser, ParserState, UnresolvedOperand
 from xdsl.utils.exceptions import MultipleSpansParseError, ParseError, UnregisteredConstructException, VerifyException
 from xdsl.utils.lexer import Input, Span
-from xdsl.utils.mlir_lexer import MLIRTokenKind
+from xdsl.utils.mlir_lexer import MLIRLexer, MLIRTokenKind
 
 from aicc.lowering.context import make_context
 
@@ -35,12 +36,23 @@ def nearest(name: str, known: Iterable[str]) -> str:
 _UNREGISTERED = re.compile(r"'(\S+)' is not registered")
 
 
+class _Lexer(MLIRLexer):
+    """xDSL's lexer, whose own pattern takes exponential time on a quote that is not closed."""
+
+    _unescaped_characters_regex = re.compile(r'"(?:[^"\\\n\v\f]++|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*+"')
+
+
 class LocatedParser(Parser):
     """xDSL's parser, with a location on every op and better words for an unknown op."""
 
     def __init__(self, ctx: Context, text: str, name: str, *, first_line: int = 1):
         """`first_line` is the number of the line in file `name` at which `text` starts."""
-        super().__init__(ctx, text, name)
+        # Not `Parser.__init__`, which would read the first token with a lexer of its own.
+        AttrParser.__init__(self, ParserState(_Lexer(Input(text, name))), ctx)
+        self.ssa_values = {}
+        self.blocks = {}
+        self.forward_block_references = defaultdict(list)
+        self.forward_ssa_references = {}
         self._file = StringAttr(name)
         self._first_line = first_line
         self._line_starts = [0, *(match.end() for match in re.finditer("\n", text))]

@@ -274,15 +274,21 @@ class _Driver:
 
     def _write(self, outputs: list[str | bytes]) -> None:
         binary = any(isinstance(output, bytes) for output in outputs)
-        separator = b"" if binary else b"// -----\n"
-        data = separator.join(output if isinstance(output, bytes) else output.encode() for output in outputs)
-        if self.options.output_file != "-":
-            # Nothing is written when there is nothing to write: a failed run leaves the old file alone.
-            if outputs:
-                Path(self.options.output_file).write_bytes(data)
-            return
-        sys.stdout.buffer.write(data)
-        sys.stdout.flush()
+        data = b"".join(output for output in outputs if isinstance(output, bytes))
+        text = "// -----\n".join(output for output in outputs if isinstance(output, str))
+        if self.options.output_file == "-":
+            if binary:
+                sys.stdout.buffer.write(data)
+            else:
+                sys.stdout.write(text)
+            sys.stdout.flush()
+        elif outputs:
+            # A failed run leaves the old file alone.
+            path = Path(self.options.output_file)
+            if binary:
+                path.write_bytes(data)
+            else:
+                path.write_text(text, encoding="utf-8")
 
 
 def _command(path: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import re
 from collections.abc import Sequence
 from itertools import pairwise
@@ -184,7 +183,7 @@ def _format_value(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     text = str(value)
-    return text if _PLAIN.fullmatch(text) else json.dumps(text, ensure_ascii=False)
+    return text if _PLAIN.fullmatch(text) else '"' + re.sub(r'(["\\])', r"\\\1", text) + '"'
 
 
 def option_infos(module_pass: type[ModulePass]) -> tuple[OptionInfo, ...]:

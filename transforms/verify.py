@@ -11,11 +11,11 @@ from collections.abc import Iterable
 
 from xdsl.dialects.builtin import StringAttr, UnregisteredOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region, SSAValue
-from xdsl.irdl.dominance import DominanceInfo
 from xdsl.traits import NoTerminator, SymbolTable
 from xdsl.utils.exceptions import VerifyException
 
 from aicc.transforms.diagnostics import LocatedVerifyError, note
+from aicc.transforms.dominance import Dominance
 
 
 def verify(root: Operation) -> None:
@@ -115,7 +115,7 @@ def _is_graph_region(region: Region) -> bool:
 
 def _verify_order(root: Operation) -> None:
     """Each operand is defined before its use: earlier in the block, or in a block that dominates it."""
-    dominance: dict[Region, DominanceInfo] = {}
+    dominance: dict[Region, Dominance] = {}
     visited = set[Operation]()
     for op in root.walk():
         visited.add(op)
@@ -135,8 +135,8 @@ def _verify_order(root: Operation) -> None:
                 defined = False
             elif user is not None and user.parent is not home and user.parent is not None:
                 if region not in dominance:
-                    dominance[region] = DominanceInfo(region)
-                defined = _dominates(dominance[region], home, user.parent)
+                    dominance[region] = Dominance(region)
+                defined = dominance[region].dominates(home, user.parent)
             if user is None or not (defined or _is_graph_region(region)):
                 _raise_order(op, index, operand)
 
@@ -147,15 +147,6 @@ def _ancestor_in(op: Operation, region: Region) -> Operation | None:
     while found is not None and found.parent_region() is not region:
         found = found.parent_op()
     return found
-
-
-def _dominates(dominance: DominanceInfo, definition: Block, use: Block) -> bool:
-    """Whether `definition` dominates `use`; True for a `use` that cannot be reached, as it never runs."""
-    region = use.parent
-    entry = None if region is None else region.first_block
-    if entry is not None and use is not entry and not dominance.strictly_dominates(entry, use):
-        return True
-    return dominance.strictly_dominates(definition, use)
 
 
 def _raise_order(op: Operation, index: int, operand: SSAValue) -> None:
