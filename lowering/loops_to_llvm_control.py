@@ -196,7 +196,7 @@ def lower_while(fn: FunctionLowering, op: scf.WhileOp, lower_block: Callable[[Bl
     fn.take(before.args, test.args)
     lower_block(before)
     condition = cast(scf.ConditionOp, before.last_op)
-    handed = fn.flatten(condition.arguments)
+    handed = fn.flatten(condition.args)
     branch_if(fn, fn.scalar(condition.condition), (again, handed), (exit_, handed))
     fn.scopes.pop()
     fn.scopes.append(Scope(again))
