@@ -2,7 +2,7 @@
 
 // CHECK-LABEL: @linear
 // CHECK-SAME:    %[[X:[a-z0-9]+]]: tensor<?xf32, #graph.dims<N>>
-// CHECK:         tensor_ops.structured (%[[X]] as affine_map<(d0) -> (d0)>) over [parallel N] body (%[[E:.*]] : f32) {
+// CHECK:         tensor_ops.structured (%[[X]] as affine_map<(d0) -> (d0)>) over [parallel N] body (%[[E:.*]]: f32) {
 // CHECK-DAG:       %[[C1:.*]] = arith.constant 2.000000e+00 : f32
 // CHECK-DAG:       %[[C0:.*]] = arith.constant 1.000000e+00 : f32
 // CHECK:           %[[P:.*]] = arith.mulf %[[C1]], %[[E]] : f32
