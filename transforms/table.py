@@ -77,6 +77,11 @@ PASSES: dict[str, PassEntry] = {
     "loops-vectorize": PassEntry(
         "aicc.transforms.loops_vectorize", "LoopsVectorizePass", "makes loops the axes of n-D vectors"
     ),
+    "tensor-ops-assign-layouts": PassEntry(
+        "aicc.transforms.tensor_ops_assign_layouts",
+        "TensorOpsAssignLayoutsPass",
+        "stores what convolutions read and write with channels last",
+    ),
     "tensor-ops-fuse": PassEntry(
         "aicc.transforms.tensor_ops_fuse", "TensorOpsFusePass", "joins the structured ops of each kernel"
     ),
