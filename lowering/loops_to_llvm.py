@@ -59,6 +59,7 @@ HANDLERS: dict[str, Handler] = {
     "cf.br": loops_to_llvm_control.lower_branch,
     "cf.cond_br": loops_to_llvm_control.lower_cond_branch,
     "func.call": loops_to_llvm_functions.lower_call,
+    "loops.call": loops_to_llvm_functions.lower_kernel_call,
     "func.return": loops_to_llvm_control.lower_return,
     "loops.alloc": loops_to_llvm_functions.lower_scratch,
     "loops.apply": loops_to_llvm_memory.lower_apply,

@@ -33,6 +33,7 @@ from aicc.dialects.graph.dims import Dim
 from aicc.dialects.graph.symbolic import dim_prod
 from aicc.dialects.loops.access import StoreOp, lanes_of
 from aicc.dialects.loops.attrs import memref_dims, memref_of
+from aicc.dialects.loops.call import CallOp as KernelCallOp
 from aicc.dialects.loops.functions import num_outputs, symbol_names
 from aicc.dialects.loops.memory import AllocOp, ConstantOp, CopyOp, PreparedOp, ViewOp
 from aicc.lowering.loops_to_llvm_buffers import ModuleState
@@ -344,6 +345,15 @@ def lower_call(fn: Function, op: func.CallOp) -> None:
     call.location = fn.location
     fn.block.add_op(call)
     fn.take(op.results, call.results)
+
+
+def lower_kernel_call(fn: Function, op: KernelCallOp) -> None:
+    """`loops.call`: the kernel's arguments, then the number of threads."""
+    operands = fn.flatten(op.arguments)
+    operands.append(fn.integer(1) if fn.threads is None else fn.threads)
+    call = base.CallOp(op.callee_name, *operands)
+    call.location = fn.location
+    fn.block.add_op(call)
 
 
 def find_main(module: ModuleOp) -> func.FuncOp | None:

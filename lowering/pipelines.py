@@ -51,6 +51,8 @@ def _o0(options: PipelineOptions) -> tuple[Stage, ...]:
         Stage(
             "graph",
             _steps(
+                # First: the levels below know calls of kernels only.
+                "graph-inline-calls",
                 "graph-infer-shapes",
                 # Norms, attention and the like have no lowering of their own.
                 "graph-decompose",
@@ -70,6 +72,8 @@ def _o2(options: PipelineOptions) -> tuple[Stage, ...]:
         Stage(
             "graph",
             _steps(
+                # First: the levels below know calls of kernels only.
+                "graph-inline-calls",
                 "graph-infer-shapes",
                 # Before decomposition, which would hide the pattern convolution + batch normalisation.
                 "graph-simplify",
