@@ -85,6 +85,11 @@ PASSES: dict[str, PassEntry] = {
     "tensor-ops-fuse": PassEntry(
         "aicc.transforms.tensor_ops_fuse", "TensorOpsFusePass", "joins the structured ops of each kernel"
     ),
+    "tensor-ops-materialize-padding": PassEntry(
+        "aicc.transforms.tensor_ops_materialize_padding",
+        "TensorOpsMaterializePaddingPass",
+        "gives contractions padded copies of inputs that they read out of bounds",
+    ),
     "tensor-ops-outline-kernels": PassEntry(
         "aicc.transforms.tensor_ops_outline_kernels",
         "TensorOpsOutlineKernelsPass",

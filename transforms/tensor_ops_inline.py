@@ -226,35 +226,54 @@ def _guarded_value(
 # Reading through a view
 
 
-def view_map(view: ViewOp) -> tuple[AffineMap, tuple[Dim, ...]] | None:
+Span = tuple[int, int]
+"""A range of axes: the first, and one past the last."""
+
+
+def view_groups(old: Sequence[Dim], new: Sequence[Dim]) -> list[tuple[Span, Span]] | None:
     """
-    The index of the view's input as an affine map of the view's own index, with the symbols it uses.
+    The axes of two shapes of equally many elements in groups that hold equally many, as small as possible.
+
+    `None` where that cannot be told from the sizes.
+    """
+    groups: list[tuple[Span, Span]] = []
+    i = j = 0
+    while i < len(old) or j < len(new):
+        count_old, count_new = _group(old[i:], new[j:])
+        if count_old is None or count_new is None:
+            return None
+        groups.append(((i, i + count_old), (j, j + count_new)))
+        i, j = i + count_old, j + count_new
+    return groups
+
+
+def view_map(view: ViewOp) -> AffineMap | None:
+    """
+    The index of the view's input as an affine map of the view's own index.
 
     `None` where sizes that would have to be multiplied or divided by are not numbers.
     """
-    old, new = list(dims_of(view.input.type)), list(dims_of(view.result.type))
+    old, new = dims_of(view.input.type), dims_of(view.result.type)
+    groups = view_groups(old, new)
+    if groups is None:
+        return None
     results: list[AffineExpr] = []
-    i = j = 0
-    while i < len(old) or j < len(new):
-        group_old, group_new = _group(old[i:], new[j:])
-        if group_old is None or group_new is None:
-            return None
-        if not _is_affine(old[i : i + group_old]) or not _is_affine(new[j : j + group_new]):
+    for (first, last), (new_first, new_last) in groups:
+        if not _is_affine(old[first:last]) or not _is_affine(new[new_first:new_last]):
             return None
         flat: AffineExpr = AffineExpr.constant(0)
-        for k in range(group_new):
-            size = new[j + k]
-            flat = (flat * size if k and isinstance(size, int) else flat) + AffineDimExpr(j + k)
+        for k in range(new_first, new_last):
+            size = new[k]
+            flat = (flat * size if k > new_first and isinstance(size, int) else flat) + AffineDimExpr(k)
         inner = 1
         parts: list[AffineExpr] = []
-        for k in reversed(range(group_old)):
-            size = old[i + k]
+        for k in reversed(range(first, last)):
+            size = old[k]
             part = flat // inner if inner != 1 else flat
-            parts.append(part % size if k and isinstance(size, int) else part)
-            inner *= size if k and isinstance(size, int) else 1
+            parts.append(part % size if k > first and isinstance(size, int) else part)
+            inner *= size if k > first and isinstance(size, int) else 1
         results += parts[::-1]
-        i, j = i + group_old, j + group_new
-    return AffineMap(len(new), 0, tuple(results)), ()
+    return AffineMap(len(new), 0, tuple(results))
 
 
 def _is_affine(dims: Sequence[Dim]) -> bool:
@@ -300,7 +319,7 @@ def read_through_view(consumer: StructuredOp, position: int) -> bool:
     found = view_map(view)
     if found is None or operand.fill is not None:
         return False
-    composed = compose(found[0], operand.map, ())
+    composed = compose(found, operand.map, ())
     simplifier = Simplifier(dim_bounds(consumer.dims))
     if not all(simplifier.linear(result).is_pure_linear for result in composed.results):
         return False

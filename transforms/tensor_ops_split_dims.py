@@ -31,7 +31,7 @@ def absorb_view(producer: StructuredOp, view: ViewOp) -> bool:
         return False
     dims = dims_of(view.result.type)
     simplifier = Simplifier(dim_bounds(dims))
-    indices = [simplifier.simplify(expr) for expr in found[0].results]
+    indices = [simplifier.simplify(expr) for expr in found.results]
     if not all(simplifier.linear(expr).is_pure_linear for expr in indices):
         return False
     set_parallel_space(producer, dims, indices)
