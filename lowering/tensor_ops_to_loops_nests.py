@@ -39,7 +39,7 @@ class Emitter:
         self.symbols = {sym(name): value for name, value in symbols.items()}
         self._like: Operation | None = None
         self._last_header: Operation | None = None
-        self._constants: dict[Attribute, SSAValue] = {}
+        self._constants: dict[tuple[Attribute, str], SSAValue] = {}
         self._sizes: dict[Dim, SSAValue] = {}
         self._nests = 0
 
@@ -95,10 +95,12 @@ class Emitter:
 
     def constant(self, value: Attribute) -> SSAValue:
         """A scalar constant."""
-        if value not in self._constants:
+        # The text too, because the attributes of 0.0 and -0.0 are equal.
+        key = (value, str(value))
+        if key not in self._constants:
             constant = arith.ConstantOp(value)  # pyright: ignore[reportArgumentType]
-            self._constants[value] = self._header(constant)
-        return self._constants[value]
+            self._constants[key] = self._header(constant)
+        return self._constants[key]
 
     def index(self, value: int) -> SSAValue:
         """An index constant."""

@@ -349,3 +349,24 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
 """
     with pytest.raises(DiagnosticException, match=r"not lowered: tensor_ops.kernel \(x1\)"):
         run_passes(parsed(text), LOWER)
+
+
+def test_zero_and_minus_zero_are_different_constants():
+    body = """
+  %y = tensor_ops.structured (%x0 as affine_map<(d0) -> (d0 - 1)> fill -0.0 : f32,
+      %x0 as affine_map<(d0) -> (d0)>) over [parallel 4] body (%a : f32, %b : f32) {
+    %zero = arith.constant 0.0 : f32
+    %minus = arith.constant -0.0 : f32
+    %c = arith.mulf %b, %zero : f32
+    %d = arith.addf %c, %minus : f32
+    %e = arith.addf %minus, %minus : f32
+    %at = tensor_ops.index 0
+    %one = arith.constant 1 : index
+    %first = arith.cmpi ult, %at, %one : index
+    %r = arith.select %first, %e, %d : f32
+    tensor_ops.yield %r : f32
+  } : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  func.return %y : tensor<4xf32>
+"""
+    (out,) = execute(kernel_and_main(body, ["tensor<4xf32>"], ["tensor<4xf32>"]), X)
+    np.testing.assert_array_equal(np.signbit(out), [True, False, False, False])
