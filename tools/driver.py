@@ -75,6 +75,8 @@ def _steps(options: Options) -> tuple[Step, ...]:
     for name in (*options.print_ir_before, *options.print_ir_after):
         if name not in passes:
             raise UsageError(f"unknown pass '{name}' in a --print-ir flag{nearest(name, passes)}")
+    if options.target != "host":
+        _check_target(options.target)
     steps: list[Step] = []
     for kind, text in options.steps:
         if kind == "pass":
@@ -82,6 +84,15 @@ def _steps(options: Options) -> tuple[Step, ...]:
         else:
             steps += build_pipeline(text, pipeline_options)
     return tuple(steps)
+
+
+def _check_target(name: str) -> None:
+    from aicc.backends.llvm.targets import TargetError, target_by_name
+
+    try:
+        target_by_name(name)
+    except TargetError as error:
+        raise UsageError(str(error)) from error
 
 
 def _flag_steps(text: str, options: PipelineOptions) -> tuple[Step, ...]:

@@ -10,6 +10,7 @@ from xdsl.utils.exceptions import PassFailedException
 
 from aicc.tools.options import Options
 from aicc.tools.printing import op_text
+from aicc.tools.weights import settle_weights
 
 
 def emit(module: ModuleOp, options: Options, context: Context) -> str | bytes:
@@ -24,6 +25,7 @@ def emit(module: ModuleOp, options: Options, context: Context) -> str | bytes:
 
         inline_constants(module)
     if options.emit == "mlir":
+        settle_weights(module, options.output_file)
         return op_text(module, options, context)
     check_lowered(module, options.emit)
 
