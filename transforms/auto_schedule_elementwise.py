@@ -24,6 +24,21 @@ def collapsible(nest: Nest, outer: Loop, inner: Loop) -> bool:
     return True
 
 
+def lane_order(kernel: Kernel, nest: Nest) -> list[Loop]:
+    """The loops by cost of moving data with them along the lanes, cheapest first, inner ones before outer."""
+    width = vector_width(nest, kernel.facts)
+
+    def cost(loop: Loop) -> float:
+        total = 0.0
+        for access in nest.accesses:
+            move = access.moves[loop]
+            contiguous = move.constant_over(width) or move.stride == 1
+            total += 1.0 / width if contiguous and not (access.is_store and move.stride == 0) else 1.0
+        return total * (-(-loop.trips // width) * width) / max(loop.trips, 1)
+
+    return sorted(nest.parallel[::-1], key=cost)
+
+
 def schedule_elementwise(kernel: Kernel, nest: Nest, lane: Loop) -> None:
     """Writes the schedule of a nest without reductions, with lanes along `lane`."""
     writer = kernel.writer

@@ -26,7 +26,7 @@ from aicc.transforms.auto_schedule_common import (
     vector_width,
 )
 from aicc.transforms.loops_cost import Level, TileChoice, TileCost, choose_tile, orders, traffic_cycles
-from aicc.transforms.loops_facts import Access, Loop, Nest
+from aicc.transforms.loops_facts import Access, Loop, Nest, guess
 from aicc.transforms.loops_tile import count_nests
 
 MOST_ROWS = 14
@@ -111,27 +111,19 @@ def _wants_packing(kernel: Kernel, nest: Nest, access: Access, lane: Loop, chain
     return far and reuse >= PACK_REUSE_CONTIGUOUS
 
 
-def _lane_cost(kernel: Kernel, nest: Nest, lane: Loop, chain: Sequence[Loop], width: int) -> float:
-    """Cycles per element of work to move data with this loop along the lanes."""
-    cost = 0.0
-    for access in nest.accesses:
-        weight = 1.0 if _inside(access, chain) or not chain else 0.1
-        move = access.moves[lane]
-        if move.constant_over(width) or move.stride == 1:
-            cost += weight / width
-        elif not access.is_store and (_wants_packing(kernel, nest, access, lane, chain)):
-            cost += 1.5 * weight / width
-        else:
-            cost += weight
-    used = lane.trips / (-(-lane.trips // width) * width)
-    return cost / used
-
-
-def lane_costs(kernel: Kernel, nest: Nest) -> list[tuple[float, Loop]]:
-    """The parallel loops by cost per element of work with lanes along them, cheapest first, inner ones before outer."""
-    chain, width = _main_chain(nest), vector_width(nest, kernel.facts)
-    costs = [(_lane_cost(kernel, nest, loop, chain, width), loop) for loop in reversed(nest.parallel)]
-    return sorted(costs, key=lambda pair: pair[0])
+def lane_cycles(kernel: Kernel, nest: Nest, lane: Loop) -> float:
+    """Reckoned cycles of a nest with this loop along the lanes, its stores and run-time packing included."""
+    plan = plan_lanes(kernel, nest, lane)
+    outputs = prod(loop.trips for loop in nest.parallel)
+    cycles = plan.tile.cycles * max(1, nest.iterations // max(outputs, 1))
+    for access in nest.stores:
+        contiguous = access.moves[lane].stride == 1
+        cycles += outputs / plan.width if contiguous else 2.0 * outputs
+    for access in plan.packed:
+        if not kernel.is_constant(access.memref):
+            elements = prod(map(guess, access.dims))
+            cycles += elements * (1.0 / plan.width if access.moves[lane].stride == 1 else 2.0)
+    return cycles
 
 
 def _tile_cost(

@@ -8,24 +8,34 @@ accumulates over all tiles), and becomes the vector.
 
 from __future__ import annotations
 
+from math import prod
+
 from aicc.transforms.auto_schedule_common import Kernel, is_free_reduction, threads_for, vector_width
+from aicc.transforms.loops_cost import FMA_PORTS, LOAD_PORTS
 from aicc.transforms.loops_facts import Loop, Nest
 
 LIGHT_BODY = 8
 """Arithmetic ops per iteration up to which several registers are used at once."""
 
 
-def reduce_cost(kernel: Kernel, nest: Nest, loop: Loop) -> float:
-    """Cycles per element of work to move data with a reduction along the lanes; as `choose_lane` reckons."""
+COMBINE = 15.0
+"""Cycles to combine the lanes of one result."""
+
+
+def reduce_cycles(kernel: Kernel, nest: Nest, loop: Loop) -> float:
+    """Reckoned cycles of a nest with a reduction along the lanes."""
     width = vector_width(nest, kernel.facts)
-    cost = 0.0
-    for access in nest.accesses:
-        inside = access.depends(loop)
-        contiguous = access.moves[loop].constant_over(width) or access.moves[loop].stride == 1
-        weight = 1.0 if inside else 0.1
-        cost += weight / width if contiguous else weight
-    # A few instructions combine the lanes at the end.
-    return cost + 12.0 / loop.trips
+    chain = next(chain for chain in nest.chains if loop in chain)
+    outputs = prod(other.trips for other in nest.parallel)
+    steps = prod(other.trips for other in chain)
+    loads = 0.0
+    for access in nest.loads:
+        if access.op.parent is chain[-1].op.block:
+            move = access.moves[loop]
+            loads += 1.0 if move.constant_over(width) or move.stride == 1 else 2.0 * width
+    arithmetic = len(loop.op.inits) / FMA_PORTS
+    rounded = -(-loop.trips // width) * width / loop.trips
+    return outputs * (steps / width * rounded * max(arithmetic, loads / LOAD_PORTS) + COMBINE)
 
 
 def candidates(nest: Nest) -> list[Loop]:

@@ -12,7 +12,9 @@ other form (indirect access along the lanes, control flow) is left as it is.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, UnitAttr
@@ -24,9 +26,9 @@ from aicc.dialects.loops import ForOp
 from aicc.dialects.loops.functions import kernels
 from aicc.transforms.auto_schedule_callers import constant_buffers
 from aicc.transforms.auto_schedule_common import Kernel
-from aicc.transforms.auto_schedule_elementwise import schedule_elementwise
-from aicc.transforms.auto_schedule_lanes import lane_costs, schedule_lanes
-from aicc.transforms.auto_schedule_reduce import candidates, reduce_cost, schedule_reductions
+from aicc.transforms.auto_schedule_elementwise import lane_order, schedule_elementwise
+from aicc.transforms.auto_schedule_lanes import lane_cycles, schedule_lanes
+from aicc.transforms.auto_schedule_reduce import candidates, reduce_cycles, schedule_reductions
 from aicc.transforms.loops_facts import Nest, analyse_nest
 from aicc.transforms.loops_nest import StepError
 from aicc.transforms.loops_vectorize import Axis, plan_vectors
@@ -50,17 +52,22 @@ def can_vectorize(loop: ForOp) -> bool:
 
 def schedule_nest(kernel: Kernel, nest: Nest) -> None:
     """Writes the schedule of one nest, by the cheapest strategy that its ops allow."""
-    lanes = next(((cost, loop) for cost, loop in lane_costs(kernel, nest) if can_vectorize(loop.op)), None)
     if not nest.chains:
-        if lanes is not None:
-            schedule_elementwise(kernel, nest, lanes[1])
+        lane = next((loop for loop in lane_order(kernel, nest) if can_vectorize(loop.op)), None)
+        if lane is not None:
+            schedule_elementwise(kernel, nest, lane)
         return
-    reducible = [loop for loop in candidates(nest) if can_vectorize(loop.op)]
-    best = min(((reduce_cost(kernel, nest, loop), i) for i, loop in enumerate(reducible)), default=None)
-    if best is not None and (lanes is None or best[0] < lanes[0]):
-        schedule_reductions(kernel, nest, reducible[best[1]])
-    elif lanes is not None:
-        schedule_lanes(kernel, nest, lanes[1])
+    choices: list[tuple[float, int, Callable[[], None]]] = []
+    for loop in nest.parallel:
+        if can_vectorize(loop.op):
+            step = partial(schedule_lanes, kernel, nest, loop)
+            choices.append((lane_cycles(kernel, nest, loop), -len(choices), step))
+    for loop in candidates(nest):
+        if can_vectorize(loop.op):
+            step = partial(schedule_reductions, kernel, nest, loop)
+            choices.append((reduce_cycles(kernel, nest, loop), -len(choices), step))
+    if choices:
+        min(choices)[2]()
 
 
 def auto_schedule(

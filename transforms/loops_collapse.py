@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import AffineMapAttr, ModuleOp
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineMap
 from xdsl.passes import ModulePass
@@ -154,14 +155,12 @@ def _check_all_merged(loops: tuple[ForOp, ForOp], merged: dict[SSAValue, int]) -
 
 def _new_loop(outer: ForOp, inner: ForOp, extents: Sequence[Dim]) -> ForOp:
     total = extents[0] * extents[1]
-    block = outer.parent
-    assert block is not None
     end: int | SSAValue
     if isinstance(total, int):
         end = total
     else:
         size = SizeOp(total)
-        block.insert_op_before(size, outer)
+        _insert_early(size, None, outer)
         end = size.result
     new = ForOp(
         0,
@@ -180,10 +179,25 @@ def _new_loop(outer: ForOp, inner: ForOp, extents: Sequence[Dim]) -> ForOp:
     return new
 
 
+def _insert_early(op: Operation, operand: SSAValue | None, loop: ForOp) -> None:
+    """Inserts `op` as early as its operand allows, so that the nest around `loop` stays perfect."""
+    if operand is not None and isinstance(operand.owner, Operation):
+        block = operand.owner.parent
+        assert block is not None
+        block.insert_op_after(op, operand.owner)
+        return
+    root: Operation = loop
+    while (parent := root.parent_op()) is not None and not isinstance(parent, FuncOp):
+        root = parent
+    block = root.parent
+    assert block is not None
+    first = block.first_op
+    assert first is not None
+    block.insert_op_before(op, first)
+
+
 def _use_views(outer: ForOp, new: ForOp, merged: dict[SSAValue, int]) -> None:
     """Makes the accesses to merged memrefs go through views, by the new loop's index."""
-    block = outer.parent
-    assert block is not None
     views: dict[SSAValue, SSAValue] = {}
     for memref, position in merged.items():
         type = memref_of(memref)
@@ -191,7 +205,7 @@ def _use_views(outer: ForOp, new: ForOp, merged: dict[SSAValue, int]) -> None:
         dims[position : position + 2] = [dims[position] * dims[position + 1]]
         view = ViewOp(memref, memref_type(dims, type.element_type))
         view.result.name_hint = memref.name_hint
-        block.insert_op_before(view, outer)
+        _insert_early(view, memref, outer)
         views[memref] = view.result
     for op in _accesses(outer):
         if (position := merged.get(op.memref)) is None:
