@@ -29,7 +29,7 @@ def report(error: Exception) -> int:
         print(f"aicc: error: {error}", file=sys.stderr)
         return 2
     if isinstance(error, DiagnosticException | ParseError):
-        print(render(from_exception(error), _source).replace("aicc-opt:", "aicc:", 1), file=sys.stderr)
+        print(render(from_exception(error), _source, tool="aicc"), file=sys.stderr)
         return 1
     if isinstance(error, OSError) and error.filename is not None:
         print(f"aicc: error: {error.strerror}: '{error.filename}'", file=sys.stderr)

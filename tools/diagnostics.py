@@ -74,23 +74,26 @@ def from_exception(error: DiagnosticException | ParseError) -> Diagnostic:
     return Diagnostic("error", tidy(str(error)))
 
 
-def render(diagnostic: Diagnostic, source: Callable[[str], str | None] | Mapping[str, str]) -> str:
+def render(
+    diagnostic: Diagnostic, source: Callable[[str], str | None] | Mapping[str, str], *, tool: str = "aicc-opt"
+) -> str:
     """
     The text of `diagnostic`, without a final newline.
 
-    `source` gives the text of a file by name; a file it does not know is shown without its line.
+    `source` gives the text of a file by name; a file it does not know is shown without its line. `tool` stands in the
+    place of a position where there is none.
     """
     text_of = source if callable(source) else source.get
-    lines = _render_one(diagnostic, text_of)
+    lines = _render_one(diagnostic, text_of, tool)
     for note in diagnostic.notes:
-        lines += _render_one(note, text_of)
+        lines += _render_one(note, text_of, "")
     return "\n".join(lines)
 
 
-def _render_one(diagnostic: Diagnostic, text_of: Callable[[str], str | None]) -> list[str]:
+def _render_one(diagnostic: Diagnostic, text_of: Callable[[str], str | None], tool: str) -> list[str]:
     head = f"{diagnostic.severity}: {diagnostic.text}"
     if diagnostic.line < 1:
-        place = diagnostic.place or ("aicc-opt" if diagnostic.severity != "note" else "")
+        place = diagnostic.place or tool
         return [f"{place}: {head}" if place else head]
     lines = [f"{diagnostic.file}:{diagnostic.line}:{diagnostic.column}: {head}"]
     source_line = _line(text_of(diagnostic.file), diagnostic.line)
