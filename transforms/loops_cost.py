@@ -18,6 +18,11 @@ from aicc.transforms.target_facts import TargetFacts
 FMA_PORTS = 2
 FMA_LATENCY = 4
 LOAD_PORTS = 2
+STEP_OVERHEAD = 0.5
+"""Cycles that a step of the reduction loop costs whatever is in it."""
+
+VECTORS = (1, 2, 4, 8)
+"""Registers of lanes per row that are tried. Powers of two: LLVM pads other vectors to the next one and spills."""
 BYTES_PER_CYCLE = (32.0, 12.0, 4.0)
 """What one core gets out of L2, L3 and memory."""
 
@@ -41,7 +46,7 @@ class TileCost:
         cells = rows * vectors
         arithmetic = max(self.accumulators * cells / FMA_PORTS, FMA_LATENCY)
         loads = self.per_tile + self.per_row * rows + self.per_vector * vectors + self.per_row_and_vector * cells
-        return max(arithmetic, loads / LOAD_PORTS)
+        return max(arithmetic, loads / LOAD_PORTS) + STEP_OVERHEAD
 
     def fits(self, rows: int, vectors: int, registers: int) -> bool:
         """Whether a tile can be kept in registers: accumulators, one step's vectors, and one row's value."""
@@ -74,7 +79,7 @@ def choose_tile(
     `width` is the number of lanes of one vector. With `known_rows` false the rest of the rows is done one at a time.
     """
     best: TileChoice | None = None
-    for vectors in (1, 2, 3, 4, 6, 8):
+    for vectors in VECTORS:
         if vectors > 1 and (vectors - 1) * width >= lanes:
             continue
         for height in range(1, most_rows + 1):
