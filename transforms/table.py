@@ -8,6 +8,16 @@ PASSES: dict[str, PassEntry] = {
         "GraphDecomposePass",
         "replaces ops by the simpler ones they are made of",
     ),
+    "graph-fold-batch-norm": PassEntry(
+        "aicc.transforms.graph_fold_batch_norm",
+        "GraphFoldBatchNormPass",
+        "folds batch normalisations with constant parameters into weights",
+    ),
+    "graph-fold-constants": PassEntry(
+        "aicc.transforms.graph_fold_constants",
+        "GraphFoldConstantsPass",
+        "computes what small constants alone decide",
+    ),
     "graph-fuse": PassEntry(
         "aicc.transforms.graph_fuse",
         "GraphFusePass",
@@ -22,6 +32,11 @@ PASSES: dict[str, PassEntry] = {
         "aicc.transforms.graph_inline_calls",
         "GraphInlineCallsPass",
         "puts the bodies of called functions in the place of their calls",
+    ),
+    "graph-simplify": PassEntry(
+        "aicc.transforms.graph_simplify",
+        "GraphSimplifyPass",
+        "removes ops that do nothing and applies algebra that is exact",
     ),
     "loops-apply-schedules": PassEntry(
         "aicc.transforms.loops_apply_schedules",
