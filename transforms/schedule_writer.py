@@ -49,7 +49,7 @@ class ScheduleWriter:
 
     def _add(self, op: Operation, why: str = "") -> Operation:
         if why:
-            op.attributes[WHY] = StringAttr(why)
+            op.properties[WHY] = StringAttr(why)
         self._block.add_op(op)
         return op
 

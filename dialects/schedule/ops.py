@@ -60,6 +60,9 @@ def _parse_step(parser: Parser) -> tuple[Sequence[SSAValue], dict[str, Attribute
 class ScheduleOp(IRDLOperation, ABC):
     """A step of a schedule."""
 
+    why = opt_prop_def(StringAttr)
+    """What the step was chosen for; for people who read the schedule."""
+
     irdl_options = (ParsePropInAttrDict(),)
 
 
