@@ -230,9 +230,12 @@ def make_kernel(ops: Sequence[Operation]) -> KernelOp:
     body = Block(arg_types=[value.type for value in inputs])
     kernel = KernelOp(inputs, [value.type for value in outputs], Region(body))
     inside = set(ops)
-    for value, argument in zip(inputs, body.args, strict=True):
+    arguments = dict(zip(inputs, body.args, strict=True))
+    for value, argument in arguments.items():
         argument.name_hint = value.name_hint
-        value.replace_uses_with_if(argument, lambda use: use.operation in inside)
+    # By the ops and not by the uses of the inputs, of which there may be many elsewhere.
+    for op in ops:
+        op.operands = [arguments.get(operand, operand) for operand in op.operands]
     for value, result in zip(outputs, kernel.results, strict=True):
         result.name_hint = value.name_hint
         value.replace_uses_with_if(result, lambda use: use.operation not in inside)
