@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
-from math import prod
+from math import gcd, prod
 
 from xdsl.ir import SSAValue
 
@@ -28,6 +28,7 @@ from aicc.transforms.auto_schedule_common import (
 from aicc.transforms.loops_cost import Level, TileChoice, TileCost, choose_tile, orders, traffic_cycles
 from aicc.transforms.loops_facts import Access, Loop, Nest, guess
 from aicc.transforms.loops_tile import count_nests
+from aicc.transforms.target_facts import TargetFacts
 
 MOST_ROWS = 14
 ROW_BLOCKS = (4, 8, 16, 32, 64)
@@ -42,11 +43,14 @@ UNEVEN = 0.5
 PACK_REUSE = 8
 """An input that is strided along the lanes is packed if each element is used at least so often."""
 
-PACK_STRIDE = 2048
-"""An input that is contiguous along the lanes is packed if the reduction moves this many bytes per step ..."""
-
 PACK_REUSE_CONTIGUOUS = 48
-"""... and each element is used at least so often."""
+"""
+An input that is contiguous along the lanes is packed if each element is used at least so often, and the steps of the
+reduction are so far apart that they push each other out of the first-level cache.
+"""
+
+CACHE_LINE = 64
+CACHE_WAYS = 8
 
 UNROLL_UP_TO = 4
 """A reduction of at most this many steps is unrolled."""
@@ -97,6 +101,18 @@ def _inside(access: Access, chain: Sequence[Loop]) -> bool:
     return bool(chain) and access.op.parent is chain[-1].op.block
 
 
+def _collides(kernel: Kernel, access: Access, loop: Loop) -> bool:
+    """Whether the steps of a reduction fall into so few sets of the first-level cache that they don't fit there."""
+    stride = access.moves[loop].stride
+    if stride is None:
+        return True
+    sets = max(1, kernel.facts.l1_bytes // (CACHE_LINE * CACHE_WAYS))
+    lines = stride * access.bytes // CACHE_LINE
+    if lines <= 1:
+        return False
+    return loop.trips > CACHE_WAYS * sets // gcd(sets, lines)
+
+
 def _wants_packing(kernel: Kernel, nest: Nest, access: Access, lane: Loop, chain: Sequence[Loop]) -> bool:
     if not can_pack(kernel, access, lane) or not _inside(access, chain):
         return False
@@ -106,9 +122,9 @@ def _wants_packing(kernel: Kernel, nest: Nest, access: Access, lane: Loop, chain
         return reuse > 1 or stride != 1
     if stride != 1:
         return reuse >= PACK_REUSE
-    steps = [access.moves[loop].stride for loop in chain if access.depends(loop)]
-    far = any(step is None or step * access.bytes >= PACK_STRIDE for step in steps)
-    return far and reuse >= PACK_REUSE_CONTIGUOUS
+    return reuse >= PACK_REUSE_CONTIGUOUS and any(
+        _collides(kernel, access, loop) for loop in chain if access.depends(loop)
+    )
 
 
 def lane_cycles(kernel: Kernel, nest: Nest, lane: Loop) -> float:
@@ -127,7 +143,13 @@ def lane_cycles(kernel: Kernel, nest: Nest, lane: Loop) -> float:
 
 
 def _tile_cost(
-    nest: Nest, chain: Sequence[Loop], lane: Loop, row: Loop | None, width: int, packed: Sequence[Access]
+    nest: Nest,
+    chain: Sequence[Loop],
+    lane: Loop,
+    row: Loop | None,
+    width: int,
+    packed: Sequence[Access],
+    facts: TargetFacts,
 ) -> TileCost:
     counts = {(False, False): 0, (True, False): 0, (False, True): 0, (True, True): 0}
     for access in nest.loads:
@@ -137,7 +159,15 @@ def _tile_cost(
             strided = by_lane and access not in packed and access.moves[lane].stride != 1
             counts[by_row, by_lane] += 2 * width if strided else 1
     accumulators = max(1, len(chain[-1].op.inits)) if chain else 1
-    return TileCost(accumulators, counts[False, False], counts[True, False], counts[False, True], counts[True, True])
+    return TileCost(
+        accumulators,
+        counts[False, False],
+        counts[True, False],
+        counts[False, True],
+        counts[True, True],
+        prod(loop.trips for loop in chain),
+        facts,
+    )
 
 
 def plan_lanes(kernel: Kernel, nest: Nest, lane: Loop) -> LanePlan:
@@ -147,7 +177,7 @@ def plan_lanes(kernel: Kernel, nest: Nest, lane: Loop) -> LanePlan:
     best: LanePlan | None = None
     candidates: list[Loop | None] = [None, *(loop for loop in nest.parallel if loop is not lane and loop.trips > 1)]
     for row in candidates:
-        cost = _tile_cost(nest, chain, lane, row, width, packed)
+        cost = _tile_cost(nest, chain, lane, row, width, packed, kernel.facts)
         rows = 1 if row is None else row.trips
         known = row is None or isinstance(row.extent, int)
         tile = choose_tile(cost, rows, lane.trips, width, kernel.facts.vector_registers, MOST_ROWS, known)

@@ -23,6 +23,9 @@ STEP_OVERHEAD = 0.5
 
 VECTORS = (1, 2, 4, 8)
 """Registers of lanes per row that are tried. Powers of two: LLVM pads other vectors to the next one and spills."""
+STREAM = (64.0, 24.0, 12.0)
+"""Bytes per cycle that one core reads in sequence out of L1, L2 and L3."""
+
 BYTES_PER_CYCLE = (32.0, 12.0, 4.0)
 """What one core gets out of L2, L3 and memory."""
 
@@ -40,13 +43,22 @@ class TileCost:
     per_row: int
     per_vector: int
     per_row_and_vector: int
+    steps: int
+    """Steps of the reduction."""
+
+    facts: TargetFacts
 
     def cycles(self, rows: int, vectors: int) -> float:
         """Cycles of one step of the reduction on a tile of so many rows and vectors of lanes."""
         cells = rows * vectors
         arithmetic = max(self.accumulators * cells / FMA_PORTS, FMA_LATENCY)
         loads = self.per_tile + self.per_row * rows + self.per_vector * vectors + self.per_row_and_vector * cells
-        return max(arithmetic, loads / LOAD_PORTS) + STEP_OVERHEAD
+        # What rows share is streamed anew for each tile, from the level where all steps of it fit.
+        register = self.facts.vector_bits // 8
+        shared = self.per_vector * vectors * register
+        levels = zip((self.facts.l1_bytes, self.facts.l2_bytes, self.facts.l3_bytes), STREAM, strict=True)
+        speed = next((speed for size, speed in levels if shared * self.steps <= 0.8 * size), BYTES_PER_CYCLE[-1])
+        return max(arithmetic, loads / LOAD_PORTS, shared / speed) + STEP_OVERHEAD
 
     def fits(self, rows: int, vectors: int, registers: int) -> bool:
         """Whether a tile can be kept in registers: accumulators, one step's vectors, and one row's value."""
