@@ -50,6 +50,7 @@ from aicc.dialects.tensor_ops import (
 from aicc.dialects.tensor_ops.ops import KERNEL_ATTRIBUTE, SYMBOLS_ATTRIBUTE
 from aicc.dialects.tensor_ops.structured import element_scalar, extracts
 from aicc.transforms.tensor_ops_editing import operands_of, permute_parallel, permute_reduction, set_operands
+from aicc.transforms.tensor_ops_inline import is_index_map, positions_of
 from aicc.transforms.tensor_ops_layout_rules import (
     Layout,
     elementwise_sources,
@@ -117,23 +118,25 @@ class LayoutAssignment:
         self._rename_variants()
 
     def _rename_variants(self) -> None:
-        """Gives one variant of each kernel that is not called itself any more the kernel's own name."""
-        replaced: dict[str, FuncOp] = {}
-        used: set[str] = set()
+        """Erases kernels that are not called any more; the first variant of each takes its name."""
+        called = {call.callee_name for call in self.calls}
+        variants: dict[str, list[FuncOp]] = {name: [] for name, _ in self.variants}
         for (name, _), (function, _) in self.variants.items():
-            used.add(function.sym_name.data)
             if function is not self.originals[name]:
-                replaced.setdefault(name, function)
-        names: dict[str, str] = {}
-        for name, variant in replaced.items():
-            if name not in used:
-                original = self.originals[name]
-                original.detach()
-                original.erase()
-                names[variant.sym_name.data] = name
-                variant.sym_name = StringAttr(name)
+                variants[name].append(function)
+        renamed: dict[str, str] = {}
+        for name, functions in variants.items():
+            kept = [function for function in functions if function.sym_name.data in called]
+            original = self.originals[name]
+            for function in (original, *functions):
+                if function.sym_name.data not in called:
+                    function.detach()
+                    function.erase()
+            if name not in called and kept:
+                renamed[kept[0].sym_name.data] = name
+                kept[0].sym_name = StringAttr(name)
         for call in self.calls:
-            if (new := names.get(call.callee_name)) is not None:
+            if (new := renamed.get(call.callee_name)) is not None:
                 call.properties["callee"] = SymbolRefAttr(new)
 
     def assign(self, block: Block) -> None:
@@ -262,6 +265,15 @@ class LayoutAssignment:
         signature = tuple(self.layout(value) if is_tensor(value.type) else () for value in call.arguments)
         variant, results = self._variant(function, signature)
         dims = [dims_of(result.type) for result in call.res]
+        if _is_copy(variant):
+            # The layouts did the work of a transpose.
+            view = OpBuilder.before(call).add(ViewOp(call.arguments[0], stored(dims[0], results[0])))
+            view.name_hint = call.res[0].name_hint
+            self.set_layout(view, results[0], dims[0])
+            call.res[0].replace_all_uses_with(view)
+            call.detach()
+            call.erase()
+            return
         call.properties["callee"] = SymbolRefAttr(variant.sym_name.data)
         self.calls.append(call)
         for result, layout, logical in zip(call.res, results, dims, strict=True):
@@ -393,6 +405,19 @@ def _copy_op(value: SSAValue, target: tuple[Dim, ...], place: list[int]) -> Stru
     block.add_op(YieldOp(block.args[0]))
     index = AffineMap(len(target), 0, tuple(AffineDimExpr(axis) for axis in place))
     return StructuredOp([value], target, len(target), [index], Region(block), [element_type_of(value)])
+
+
+def _is_copy(function: FuncOp) -> bool:
+    """Whether a kernel returns its argument as it is."""
+    ops = list(function.body.blocks[0].ops)
+    if len(ops) != 2 or not isinstance(op := ops[0], StructuredOp) or not is_index_map(op):
+        return False
+    inputs, _ = operands_of(op)
+    return (
+        len(inputs) == len(op.res) == 1
+        and dims_of(inputs[0].value.type) == op.parallel_dims
+        and positions_of(inputs[0].map, op.dims) == plain(op.parallel_count)
+    )
 
 
 def _location_of(value: SSAValue, user: Operation) -> Operation:

@@ -100,6 +100,8 @@ def result_layout(op: StructuredOp, operands: Sequence[tuple[Operand, Layout]]) 
         if is_plain(layout):
             continue
         order = _order_of(operand, layout, rank)
+        if not op.is_reduction:
+            order = _in_logical_order(operand, layout, order)
         covered = len({d for d in used_dims(operand.map.results) if d < rank and op.dims[d] != 1})
         if best is None or covered > best[0]:
             best = covered, order
@@ -116,6 +118,26 @@ def _order_of(operand: Operand, layout: Layout, rank: int) -> Layout:
     result = [d for d in filled if d is not None]
     for d in missing:
         result.insert(result.index(d - 1) + 1 if d else 0, d)
+    return tuple(result)
+
+
+def _in_logical_order(operand: Operand, layout: Layout, order: Layout) -> Layout:
+    """
+    Axes that are neighbours both in memory and logically, and that the op puts in another order, in that order.
+
+    They move in any case; stored in their logical order they can be joined by a view. (Shuffled channels.)
+    """
+    dims = [r.position if isinstance(r, AffineDimExpr) else None for r in operand.map.results]
+    result = list(order)
+    run: list[int] = []
+    for k, axis in enumerate(layout):
+        run = [*run, axis] if run and axis == run[-1] + 1 else [axis]
+        following = layout[k + 1] if k + 1 < len(layout) else None
+        moved = [d for a in run if (d := dims[a]) is not None]
+        if following != axis + 1 and len(moved) == len(run) and set(moved) <= set(result):
+            places = sorted(result.index(d) for d in moved)
+            for place, d in zip(places, sorted(moved), strict=True):
+                result[place] = d
     return tuple(result)
 
 
