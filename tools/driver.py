@@ -15,17 +15,17 @@ from typing import TypeVar
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import DiagnosticException, ParseError
 
-from aicc.lowering.context import make_context, registry
-from aicc.lowering.parse import nearest, parse_module
-from aicc.lowering.pipelines import PipelineOptions
-from aicc.tools.diagnostics import Diagnostic, from_exception, from_message, render, show_span
+from aicc.lowering.context import make_context
+from aicc.lowering.parse import parse_module
+from aicc.tools.diagnostics import Diagnostic, from_exception, from_message, render
 from aicc.tools.emit import emit
 from aicc.tools.expected import check_expectations, find_expectations
 from aicc.tools.instruments import IRPrinting, Timing
-from aicc.tools.options import Options, UsageError, known_flags, parse_arguments
-from aicc.tools.pipeline import Step, build_pipeline, build_steps, format_pipeline
-from aicc.tools.pipeline_text import PipelineError, parse_options_text
+from aicc.tools.options import Options, UsageError
+from aicc.tools.pipeline import Step, format_pipeline
+from aicc.tools.pipeline_text import PipelineError
 from aicc.tools.reproducer import weights_folder, write_reproducer
+from aicc.tools.request import pipeline_error_lines, requested_steps, with_configuration
 from aicc.tools.runner import BrokenIR, Instrument, InternalFault, PipelineRunner, op_count
 from aicc.tools.source import Chunk, InputError, Source, read_source
 from aicc.transforms.diagnostics import diagnostic_handler
@@ -49,14 +49,14 @@ def run(options: Options) -> int:
             return 0
         if options.run_reproducer:
             source = read_source(options.input_file)
-            options = _reproduced(options, source)
-            steps = _steps(options)
+            options = with_configuration(options, source)
+            steps = requested_steps(options)
         else:
             # The pipeline first: a mistake in it is found without waiting for the input.
-            steps = _steps(options)
+            steps = requested_steps(options)
             source = read_source(options.input_file)
     except PipelineError as error:
-        print("\n".join(_pipeline_error_lines(error)), file=sys.stderr)
+        print("\n".join(pipeline_error_lines(error)), file=sys.stderr)
         return USAGE_STATUS
     except UsageError as error:
         print(f"aicc-opt: {error}", file=sys.stderr)
@@ -67,72 +67,6 @@ def run(options: Options) -> int:
     if options.dump_pass_pipeline:
         print(format_pipeline(steps), file=sys.stderr)
     return _Driver(options, source, steps).run()
-
-
-def _steps(options: Options) -> tuple[Step, ...]:
-    passes = registry().passes
-    pipeline_options = PipelineOptions(options.target, options.fast_math, options.winograd)
-    for name in (*options.print_ir_before, *options.print_ir_after):
-        if name not in passes:
-            raise UsageError(f"unknown pass '{name}' in a --print-ir flag{nearest(name, passes)}")
-    if options.target != "host":
-        _check_target(options.target)
-    steps: list[Step] = []
-    for kind, text in options.steps:
-        if kind == "pass":
-            steps += _flag_steps(text, pipeline_options)
-        else:
-            steps += build_pipeline(text, pipeline_options)
-    return tuple(steps)
-
-
-def _check_target(name: str) -> None:
-    from aicc.backends.llvm.targets import TargetError, target_by_name
-
-    try:
-        target_by_name(name)
-    except TargetError as error:
-        raise UsageError(str(error)) from error
-
-
-def _flag_steps(text: str, options: PipelineOptions) -> tuple[Step, ...]:
-    """The step for a pass written as a flag, `name` or `name=options`."""
-    name, _, spelling = text.partition("=")
-    flag = f"--{text}"
-    try:
-        return build_steps([parse_options_text(name, flag, len(flag) - len(spelling))], flag, options)
-    except PipelineError as error:
-        if error.message.startswith("unknown pass"):
-            flags = [*known_flags(), *(f"--{known}" for known in registry().passes)]
-            raise UsageError(f"unknown flag '--{name}'{nearest('--' + name, flags)}") from error
-        raise
-
-
-def _pipeline_error_lines(error: PipelineError) -> list[str]:
-    head = f"aicc-opt: {error.message}"
-    if not error.text:
-        return [head]
-    text, caret = show_span(error.text.replace("\n", " "), error.start, error.end - error.start)
-    column = f"column {error.start + 1} | "
-    return [head, column + text, " " * (len(column) - 2) + "| " + caret]
-
-
-def _reproduced(options: Options, source: Source) -> Options:
-    configuration = source.configuration()
-    if configuration is None:
-        raise UsageError(f"'{source.name}' has no '// configuration:' comment to run")
-    try:
-        found = parse_arguments(shlex.split(configuration))
-    except ValueError as error:
-        raise UsageError(f"the '// configuration:' comment of '{source.name}' cannot be read: {error}") from error
-    options.steps = found.steps + options.steps
-    options.target = found.target if options.target == "host" else options.target
-    options.verify_each = found.verify_each if options.verify_each is None else options.verify_each
-    options.fast_math |= found.fast_math
-    options.winograd &= found.winograd
-    options.allow_unregistered_dialect |= found.allow_unregistered_dialect
-    options.weights_folder = options.weights_folder or found.weights_folder
-    return options
 
 
 class _Reported(Exception):
