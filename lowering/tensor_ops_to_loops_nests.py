@@ -18,6 +18,7 @@ from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, Affine
 from aicc.dialects.graph.dims import Dim, SymExpr, sym
 from aicc.dialects.loops.access import LoadOp
 from aicc.dialects.loops.attrs import LoopKind, memref_dims, memref_of
+from aicc.dialects.loops.call import size_of_value
 from aicc.dialects.loops.control import ForOp, YieldOp
 from aicc.dialects.loops.memory import SizeOp
 from aicc.dialects.tensor_ops.affine import Simplifier, extent_bounds
@@ -256,11 +257,14 @@ class BodyEmitter:
         return self.emitter.value(LoadOp.at(memref, self.clamp(indices, memref_dims(memref_of(memref)))))
 
     def clamp(self, indices: Sequence[SSAValue], dims: Sequence[Dim]) -> list[SSAValue]:
-        """Each index moved into `0 .. dim - 1`, where it is not an iteration index that stays there anyway."""
+        """Each index moved into `0 .. dim - 1`, where it is no iteration index or constant that lies there anyway."""
         return [self._clamp(index, dim) for index, dim in zip(indices, dims, strict=True)]
 
     def _clamp(self, index: SSAValue, dim: Dim) -> SSAValue:
         if index in self.indices and self.extents[self.indices.index(index)] == dim:
+            return index
+        constant = size_of_value(index)
+        if isinstance(constant, int) and isinstance(dim, int) and 0 <= constant < dim:
             return index
         emitter = self.emitter
         low = emitter.value(arith.MinSIOp(index, emitter.size(dim - 1)))

@@ -92,8 +92,11 @@ def expression_text(expr: AffineExpr, dims: Sequence[str], symbols: Sequence[str
         case AffineConstantExpr(value=value):
             return str(value)
         case AffineBinaryOpExpr(kind=AffineBinaryOpKind.Add, lhs=lhs, rhs=rhs):
-            left = expression_text(lhs, dims, symbols, 10)
-            text = f"{left} {_signed_term(rhs, dims, symbols)}"
+            if isinstance(rhs, AffineConstantExpr) and _is_negative_product(lhs):
+                # `5 - x`: an integer goes to the right when it is parsed.
+                text = f"{rhs} {_signed_term(lhs, dims, symbols)}"
+            else:
+                text = f"{expression_text(lhs, dims, symbols, 10)} {_signed_term(rhs, dims, symbols)}"
             return f"({text})" if precedence > 10 else text
         case AffineBinaryOpExpr(kind=kind, lhs=lhs, rhs=rhs):
             left = expression_text(lhs, dims, symbols, 20)
@@ -101,6 +104,14 @@ def expression_text(expr: AffineExpr, dims: Sequence[str], symbols: Sequence[str
             return f"({text})" if precedence > 20 else text
         case _:
             raise ValueError(f"no text for the affine expression {expr}")
+
+
+def _is_negative_product(expr: AffineExpr) -> bool:
+    match expr:
+        case AffineBinaryOpExpr(kind=AffineBinaryOpKind.Mul, rhs=AffineConstantExpr(value=value)):
+            return value < 0
+        case _:
+            return False
 
 
 def _signed_term(expr: AffineExpr, dims: Sequence[str], symbols: Sequence[str]) -> str:
