@@ -27,6 +27,7 @@ from aicc.lowering import (
     loops_to_llvm_arith,
     loops_to_llvm_control,
     loops_to_llvm_functions,
+    loops_to_llvm_libm,
     loops_to_llvm_memory,
     loops_to_llvm_vectors,
 )
@@ -56,6 +57,7 @@ def _ends_region(fn: Function, op: Operation) -> None:
 
 HANDLERS: dict[str, Handler] = {
     **loops_to_llvm_arith.HANDLERS,
+    **dict.fromkeys(loops_to_llvm_libm.LIBRARY_FUNCTIONS, loops_to_llvm_libm.lower_library_call),
     "cf.br": loops_to_llvm_control.lower_branch,
     "cf.cond_br": loops_to_llvm_control.lower_cond_branch,
     "func.call": loops_to_llvm_functions.lower_call,
@@ -107,8 +109,7 @@ def check_lowerable(module: ModuleOp) -> None:
     if first is None:
         return
     listed = ", ".join(f"{name} (x{count})" if count > 1 else name for name, count in sorted(left.items()))
-    hint = "; run loops-expand-math first" if any(name.startswith("math.") for name in left) else ""
-    fail(first, f"convert-loops-to-llvm: not lowered: {listed}{hint}")
+    fail(first, f"convert-loops-to-llvm: not lowered: {listed}")
 
 
 def lower_module(module: ModuleOp) -> None:
@@ -132,6 +133,10 @@ def lower_module(module: ModuleOp) -> None:
     if main is not None:
         entry = next(op for op in made if isinstance(op, base.FuncOp) and op.sym_name.data == "main")
         entry.attributes[SIGNATURE] = StringAttr(state.signature_text())
+    taken = {op.sym_name.data for op in functions}
+    for name, (operands, result) in state.externals.items():
+        if name not in taken:
+            made.insert(0, loops_to_llvm_libm.declaration(name, operands, result))
     if state.uses_threads:
         made.insert(0, runtime_declaration())
     for op in functions:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeAlias, cast
 
-from xdsl.dialects import arith
+from xdsl.dialects import arith, math
 from xdsl.dialects import llvm as base
 from xdsl.dialects.builtin import (
     BFloat16Type,
@@ -41,7 +41,7 @@ from aicc.lowering.loops_to_llvm_emit import (
     row_type,
 )
 from aicc.lowering.loops_to_llvm_index import add, constant, multiply
-from aicc.lowering.loops_to_llvm_memory import float_constant
+from aicc.lowering.loops_to_llvm_memory import bf16_bits, float_constant
 from aicc.lowering.loops_to_llvm_values import FunctionLowering, row_count
 
 RowFunction: TypeAlias = Callable[[FunctionLowering, Any, list[SSAValue]], SSAValue]
@@ -198,6 +198,12 @@ def without_signed_zeros(op: Operation) -> dict[str, Attribute]:
 
 
 _signless_cache: dict[Attribute, dict[str, Attribute]] = {}
+
+
+def _multiply_add(fn: FunctionLowering, op: math.FmaOp, row: list[SSAValue]) -> SSAValue:
+    """Fused; with `contract`, only where the machine fuses."""
+    free = arith.FastMathFlag.ALLOW_CONTRACT in op.fastmath.data
+    return fn.emit(intrinsics.FMulAddOp if free else base.FMAOp, row, row[0].type, fast_math(op))
 
 
 def _reciprocal_root(fn: FunctionLowering, op: Operation, row: list[SSAValue]) -> SSAValue:
@@ -493,36 +499,22 @@ def _dense_rows(
     fn: FunctionLowering, value: DenseIntOrFPElementsAttr, element: Attribute, shape: tuple[int, ...]
 ) -> list[SSAValue]:
     lanes, count = shape[-1] if shape else 1, row_count(shape)
-    numbers = list(value.get_values())
-
-    def scalar(number: Any) -> SSAValue:
-        if isinstance(element, IntegerType | IndexType):
-            return fn.integer(int(number), register_type(element))
-        return float_constant(fn, float(number), element)
-
+    kind = register_type(element)
+    numbers: list[Any] = list(value.get_values())
+    if isinstance(element, BFloat16Type):
+        numbers = [bf16_bits(number) for number in numbers]
     if len(numbers) == 1:
-        # Splats of constants are constants.
-        return [_splat_constant(fn, scalar(numbers[0]), lanes)] * count
-    rows: list[SSAValue] = []
-    for start in range(0, len(numbers), lanes):
-        part = [cast(base.ConstantOp, scalar(number).owner) for number in numbers[start : start + lanes]]
-        if lanes == 1:
-            rows.append(part[0].results[0])
-            continue
-        values = [cast(Any, constant_op.value).value.data for constant_op in part]
-        kind = row_type(part[0].results[0].type, lanes)
-        rows.append(fn.constant(DenseIntOrFPElementsAttr.from_list(cast(Any, kind), values), kind))
-    return rows
+        return [_row_constant(fn, numbers, kind, lanes)] * count
+    return [_row_constant(fn, numbers[start : start + lanes], kind, lanes) for start in range(0, len(numbers), lanes)]
 
 
-def _splat_constant(fn: FunctionLowering, value: SSAValue, lanes: int) -> SSAValue:
+def _row_constant(fn: FunctionLowering, numbers: list[Any], kind: Attribute, lanes: int) -> SSAValue:
+    """A row of these values; one value stands for all lanes."""
     if lanes == 1:
-        return value
-    owner = value.owner
-    assert isinstance(owner, base.ConstantOp)
-    kind = row_type(value.type, lanes)
-    number = cast(Any, owner.value).value.data
-    return fn.constant(DenseIntOrFPElementsAttr.from_list(cast(Any, kind), [number]), kind)
+        [number] = numbers
+        return fn.integer(int(number), kind) if isinstance(kind, IntegerType) else fn.float(number, kind)
+    type_ = row_type(kind, lanes)
+    return fn.constant(DenseIntOrFPElementsAttr.from_list(cast(Any, type_), numbers), type_)
 
 
 HANDLERS: dict[str, Handler] = {
@@ -580,7 +572,7 @@ HANDLERS: dict[str, Handler] = {
     "math.ctpop": _int_op(intrinsics.CtPopOp),
     "math.cttz": _flagged(intrinsics.CountTrailingZerosOp, "is_zero_poison"),
     "math.floor": _float_op(base.FFloorOp),
-    "math.fma": _float_op(base.FMAOp),
+    "math.fma": rowwise(in_f32(_multiply_add)),
     "math.isfinite": _classify("olt", infinite=True),
     "math.isinf": _classify("oeq", infinite=True),
     "math.isnan": _classify("uno", infinite=False),

@@ -23,9 +23,15 @@ class ModuleState:
         self.entries: list[dict[str, Any]] = []
         self.globals: list[Operation] = []
         self.uses_threads = False
+        self.externals: dict[str, tuple[list[Attribute], Attribute]] = {}
+        """Library functions that are called: their types."""
         self._slots: dict[object, int] = {}
         self._arenas: list[tuple[int, Dim]] = []
         self._globals: dict[object, str] = {}
+
+    def declare(self, name: str, operands: list[Attribute], result: Attribute) -> None:
+        """Notes that the library function `name` is called."""
+        self.externals[name] = (operands, result)
 
     def slot(self, entry: Mapping[str, Any]) -> int:
         """The place of a buffer in the table; equal entries share one."""

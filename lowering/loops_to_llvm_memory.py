@@ -14,11 +14,16 @@ from itertools import product
 from math import prod
 from typing import Any, cast
 
+import ml_dtypes
+import numpy as np
 from xdsl.dialects import llvm as base
 from xdsl.dialects.builtin import (
+    BFloat16Type,
     DenseIntOrFPElementsAttr,
     FloatAttr,
     IntegerAttr,
+    IntegerType,
+    TensorType,
     i1,
     i8,
     i32,
@@ -280,24 +285,18 @@ def fill_bits(fn: FunctionLowering, fill: Attribute | None, element: Attribute) 
         case FloatAttr():
             return float_constant(fn, fill.value.data, element)
         case _:
-            return float_constant(fn, 0.0, element) if not _is_integer(kind) else fn.integer(0, kind)
+            return fn.integer(0, kind) if isinstance(kind, IntegerType) else fn.float(0.0, kind)
 
 
-def _is_integer(type_: Attribute) -> bool:
-    from xdsl.dialects.builtin import IntegerType
-
-    return isinstance(type_, IntegerType)
+def bf16_bits(value: float) -> int:
+    """The bits of a bf16, as a signed number."""
+    return int(np.asarray(value, ml_dtypes.bfloat16).view(np.int16))
 
 
 def float_constant(fn: FunctionLowering, value: float, element: Attribute) -> SSAValue:
     """A float constant in a register; bf16 as its bits."""
-    from xdsl.dialects.builtin import BFloat16Type
-
     if isinstance(element, BFloat16Type):
-        import ml_dtypes
-        import numpy as np
-
-        return fn.integer(int(np.asarray(value, ml_dtypes.bfloat16).view(np.uint16)), register_type(element))
+        return fn.integer(bf16_bits(value), register_type(element))
     return fn.float(value, element)
 
 
@@ -540,8 +539,6 @@ MAX_STACK_BYTES = 1 << 18
 
 def dense_global(value: DenseIntOrFPElementsAttr, element: Attribute) -> tuple[Attribute, Attribute]:
     """Type and initial value of the global that holds a dense constant, in row-major order."""
-    from xdsl.dialects.builtin import TensorType
-
     kind = memory_type(element)
     count = value.type.element_count() if hasattr(value.type, "element_count") else len(value)
     if element == i1:

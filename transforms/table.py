@@ -56,6 +56,9 @@ PASSES: dict[str, PassEntry] = {
         "LoopsFusePass",
         "makes one loop of neighbouring loops over the same indices",
     ),
+    "loops-expand-math": PassEntry(
+        "aicc.transforms.loops_expand_math", "LoopsExpandMathPass", "replaces transcendental functions by polynomials"
+    ),
     "loops-hoist-allocs": PassEntry(
         "aicc.transforms.loops_hoist_allocs",
         "LoopsHoistAllocsPass",

@@ -1,0 +1,282 @@
+"""
+Exponentials, logarithms and what is made of them, for f32.
+
+Coefficients are minimax fits (Lawson's weighted least squares at 200 or more Chebyshev nodes, the coefficients rounded
+to f32 one after the other). Errors are in units of the last place of the result, over all f32 inputs; NaN gives NaN;
+results below the normal range are rounded like others, not flushed.
+
+| function | error below | method |
+|---|---|---|
+| exp, exp2 | 1.1 | 2^n * e^r, \\|r\\| <= ln 2 / 2 |
+| expm1 | 1.6 | 2^n * (e^r - 1) + (2^n - 1) |
+| log, log2, log10 | 1.6 | n * ln 2 + log(1 + f), sqrt(1/2) <= 1 + f < sqrt 2 |
+| log1p | 2.0 | log(u) + (x - (u - 1)) / u, u = 1 + x |
+| tanh | 2.5 | expm1(2 x) / (expm1(2 x) + 2) |
+| sinh, cosh | 2.5 | e^x / 2 -+ 1 / (2 e^x); sinh below 1 by a polynomial |
+| erf | 1.6 | x + x P(x^2) below 0.93, else 1 - e^(-x + x Q(x)) |
+| pow | 0.6 | 2^(y log2 x), in f64 |
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import f32, f64, i32, i64
+from xdsl.ir import SSAValue
+
+from aicc.transforms.loops_expand_math_builder import MathBuilder
+
+_LOG2_E = 1.4426950408889634
+_LN2_HIGH = 0.693145751953125
+_LN2_LOW = 1.428606765330187e-06
+_MAGIC = 12582912.0
+"""1.5 * 2^23: adding it rounds a small float to an integer, which is then in the low bits."""
+_MAGIC_BITS = 0x4B400000
+
+_EXP = (0.4999999403953552, 0.1666652113199234, 0.04166826605796814, 0.008368677459657192, 0.001382073969580233)
+"""(e^r - 1 - r) / r^2."""
+
+_EXPM1 = (
+    *(0.5, 0.1666666567325592, 0.04166649281978607, 0.008333545178174973),
+    *(0.0013932330766692758, 0.00019762612646445632),
+)
+"""(e^r - 1 - r) / r^2, relative to e^r - 1."""
+
+_LOG = (
+    *(0.3333331346511841, -0.25000008940696716, 0.2000207155942917, -0.16667990386486053, 0.14220362901687622),
+    *(-0.12406210601329803, 0.11883475631475449, -0.11670158058404922, 0.06749484688043594),
+)
+"""(log(1 + f) - f + f^2 / 2) / f^3."""
+
+_SINH = (0.1666666716337204, 0.00833331048488617, 0.00019842895562760532, 2.7822131869470468e-06)
+"""(sinh(x) - x) / x^3 in x^2, up to 1."""
+
+_ERF_SMALL = (
+    *(0.12837916612625122, -0.3761262893676758, 0.11283625662326813, -0.02685573697090149),
+    *(0.005192438140511513, -0.000805038376711309, 8.000271918717772e-05),
+)
+"""erf(x) / x - 1 in x^2, up to 0.9375."""
+
+_ERF_LARGE = (
+    *(-0.1286529004573822, -0.6351334452629089, -0.10626636445522308, 0.023787397891283035),
+    *(-0.0036544057074934244, 0.0003257337666582316, -1.1523171451699454e-05),
+)
+"""(log(1 - erf(x)) + x) / x from 0.9277 to 4."""
+
+_LOG2_F64 = (
+    *(2.885390081777849, 0.9617966941152195, 0.5770779417741989),
+    *(0.4122093163568566, 0.3199029080677782, 0.2829422118074012),
+)
+"""log2((1 + s) / (1 - s)) / s in s^2, for f64 with a relative error of 2^-45."""
+
+_EXP2_F64 = (
+    *(0.9999999999616309, 0.6931471807287594, 0.24022651198721018, 0.05550410352501092),
+    *(0.009618027177058813, 0.0013333923189236543, 0.000154693160006544, 1.5201812925163778e-05),
+)
+"""2^r for f64, |r| <= 1/2, with a relative error of 2^-34."""
+
+
+def _round_to_integer(b: MathBuilder, x: SSAValue) -> tuple[SSAValue, SSAValue]:
+    """The nearest integer of a small float: as a float, and as an `i32`."""
+    shifted = b.add(x, b.const(_MAGIC))
+    whole = b.sub(shifted, b.const(_MAGIC))
+    return whole, b.sub_ints(b.bits(shifted), b.int(_MAGIC_BITS))
+
+
+def _reduce_exp(b: MathBuilder, x: SSAValue) -> tuple[SSAValue, SSAValue]:
+    """`r` and the integer `n` of `x = n ln 2 + r`."""
+    whole, n = _round_to_integer(b, b.mul(x, b.const(_LOG2_E)))
+    r = b.madd(whole, b.const(-_LN2_HIGH), x)
+    return b.madd(whole, b.const(-_LN2_LOW), r), n
+
+
+def _power_of_two(b: MathBuilder, n: SSAValue) -> SSAValue:
+    """`2^n` for a normal result."""
+    return b.from_bits(b.shift_left(b.add_ints(n, b.int(127)), 23))
+
+
+def _scale(b: MathBuilder, value: SSAValue, n: SSAValue) -> SSAValue:
+    """`value * 2^n` in two steps, as 2^n may be out of range where the product is not."""
+    half = b.shift_right(n, 1)
+    return b.mul(b.mul(value, _power_of_two(b, half)), _power_of_two(b, b.sub_ints(n, half)))
+
+
+def _exp_of_reduced(b: MathBuilder, r: SSAValue) -> SSAValue:
+    """`e^r` for |r| <= ln 2 / 2."""
+    tail = b.madd(b.polynomial(r, _EXP), b.mul(r, r), r)
+    return b.add(tail, b.const(1.0))
+
+
+def exp(b: MathBuilder, x: SSAValue) -> SSAValue:
+    """`e^x`."""
+    r, n = _reduce_exp(b, b.clamp(x, -104.0, 89.0))
+    return _scale(b, _exp_of_reduced(b, r), n)
+
+
+def exp2(b: MathBuilder, x: SSAValue) -> SSAValue:
+    """`2^x`."""
+    x = b.clamp(x, -151.0, 129.0)
+    whole, n = _round_to_integer(b, x)
+    r = b.mul(b.sub(x, whole), b.const(0.6931471805599453))
+    return _scale(b, _exp_of_reduced(b, r), n)
+
+
+def _expm1_of_reduced(b: MathBuilder, r: SSAValue) -> SSAValue:
+    """`e^r - 1` for |r| <= ln 2 / 2."""
+    return b.madd(b.polynomial(r, _EXPM1), b.mul(r, r), r)
+
+
+def _expm1_within(b: MathBuilder, x: SSAValue) -> SSAValue:
+    """`e^x - 1` for -18 <= x <= 89 or NaN."""
+    r, n = _reduce_exp(b, x)
+    small = _expm1_of_reduced(b, r)
+    # Half of it, so that 2^n stays in range; for n = 0 the polynomial alone, which is exact for tiny arguments.
+    half = _power_of_two(b, b.sub_ints(n, b.int(1)))
+    scaled = b.madd(small, half, b.sub(half, b.const(0.5)))
+    return b.select(b.compare_ints("eq", n, b.int(0)), small, b.add(scaled, scaled))
+
+
+def expm1(b: MathBuilder, x: SSAValue) -> SSAValue:
+    """`e^x - 1`."""
+    return b.keep_zero(x, _expm1_within(b, b.clamp(x, -18.0, 89.0)))
+
+
+def _log_parts(b: MathBuilder, x: SSAValue) -> tuple[SSAValue, SSAValue, SSAValue]:
+    """`f`, `log(1 + f) - f` and `n` of `x = 2^n (1 + f)`, for a positive finite `x`."""
+    tiny = b.compare("olt", x, b.const(1.1754943508222875e-38))
+    scaled = b.select(tiny, b.mul(x, b.const(float(1 << 25))), x)
+    bits = b.bits(scaled)
+    # Counted from sqrt(1/2), so that 1 + f lies on both sides of 1.
+    exponent = b.shift_right(b.sub_ints(bits, b.int(0x3F3504F3)), 23)
+    f = b.sub(b.from_bits(b.sub_ints(bits, b.shift_left(exponent, 23))), b.const(1.0))
+    offset = b.select(tiny, b.int(-25), b.int(0))
+    n = b.to_float(b.add_ints(exponent, offset))
+    square = b.mul(f, f)
+    tail = b.mul(b.mul(f, square), b.polynomial(f, _LOG))
+    return f, b.madd(square, b.const(-0.5), tail), n
+
+
+def _log_special(b: MathBuilder, x: SSAValue, result: SSAValue) -> SSAValue:
+    """The logarithm of `x` where `result` is right for positive finite numbers only."""
+    zero, infinity = b.const(0.0), b.const(float("inf"))
+    below = b.select(b.compare("oeq", x, zero), b.const(float("-inf")), b.const(float("nan")))
+    result = b.select(b.compare("ogt", x, zero), result, below)
+    return b.select(b.compare("oeq", x, infinity), infinity, result)
+
+
+def log(b: MathBuilder, x: SSAValue) -> SSAValue:
+    """The natural logarithm."""
+    f, tail, n = _log_parts(b, x)
+    result = b.add(f, b.madd(n, b.const(_LN2_LOW), tail))
+    return _log_special(b, x, b.madd(n, b.const(_LN2_HIGH), result))
+
+
+def log2(b: MathBuilder, x: SSAValue) -> SSAValue:
+    """The binary logarithm."""
+    f, tail, n = _log_parts(b, x)
+    # log2(e) = 1 + 0.44...: the 1 costs no rounding.
+    rest = b.const(_LOG2_E - 1)
+    result = b.madd(f, rest, b.mul(tail, rest))
+    result = b.add(b.add(b.add(result, tail), f), n)
+    return _log_special(b, x, result)
+
+
+def log10(b: MathBuilder, x: SSAValue) -> SSAValue:
+    """The decimal logarithm."""
+    f, tail, n = _log_parts(b, x)
+    log10_e_high, log10_e_low = b.const(0.43359375), b.const(0.0007007319032518)
+    log10_2_high, log10_2_low = b.const(0.301025390625), b.const(4.605039066518657e-06)
+    result = b.madd(f, log10_e_low, b.mul(tail, log10_e_low))
+    result = b.madd(n, log10_2_low, result)
+    result = b.madd(f, log10_e_high, b.madd(tail, log10_e_high, result))
+    return _log_special(b, x, b.madd(n, log10_2_high, result))
+
+
+def log1p(b: MathBuilder, x: SSAValue) -> SSAValue:
+    """`log(1 + x)`."""
+    one = b.const(1.0)
+    u = b.add(x, one)
+    lost = b.div(b.sub(x, b.sub(u, one)), u)
+    usual = b.both(b.compare("ogt", u, b.const(0.0)), b.compare("olt", u, b.const(float("inf"))))
+    result = b.add(log(b, u), b.select(usual, lost, b.const(0.0)))
+    # So small that log(1 + x) is x; this keeps the sign of 0.
+    return b.select(b.compare("oeq", u, one), x, result)
+
+
+def tanh(b: MathBuilder, x: SSAValue) -> SSAValue:
+    """The hyperbolic tangent."""
+    size = b.clamp(b.abs(x), 0.0, 10.0)
+    grown = _expm1_within(b, b.add(size, size))
+    return b.copysign(b.div(grown, b.add(grown, b.const(2.0))), x)
+
+
+def _half_exp(b: MathBuilder, size: SSAValue) -> SSAValue:
+    """`e^size / 2`, in range as long as it is itself; for sizes of at least 0."""
+    r, n = _reduce_exp(b, b.clamp(size, 0.0, 91.0))
+    return _scale(b, _exp_of_reduced(b, r), b.sub_ints(n, b.int(1)))
+
+
+def cosh(b: MathBuilder, x: SSAValue) -> SSAValue:
+    """The hyperbolic cosine."""
+    half = _half_exp(b, b.abs(x))
+    return b.add(half, b.div(b.const(0.25), half))
+
+
+def sinh(b: MathBuilder, x: SSAValue) -> SSAValue:
+    """The hyperbolic sine."""
+    size = b.abs(x)
+    half = _half_exp(b, size)
+    large = b.copysign(b.sub(half, b.div(b.const(0.25), half)), x)
+    square = b.mul(x, x)
+    small = b.madd(b.mul(b.polynomial(square, _SINH), square), x, x)
+    return b.select(b.compare("olt", size, b.const(1.0)), small, large)
+
+
+def erf(b: MathBuilder, x: SSAValue) -> SSAValue:
+    """The error function."""
+    size = b.clamp(b.abs(x), 0.0, 4.0)
+    square = b.mul(x, x)
+    small = b.madd(b.polynomial(square, _ERF_SMALL), x, x)
+    exponent = b.madd(b.polynomial(size, _ERF_LARGE), size, b.neg(size))
+    r, n = _reduce_exp(b, exponent)
+    large = b.sub(b.const(1.0), b.mul(_exp_of_reduced(b, r), _power_of_two(b, n)))
+    return b.select(b.compare("ogt", size, b.const(0.9277)), b.copysign(large, x), small)
+
+
+def pow(b: MathBuilder, x: SSAValue, y: SSAValue) -> SSAValue:
+    """`x^y` with C's special cases: x^0 = 1^y = 1 also for NaN, NaN for a negative x and a y that is not integral."""
+    base = b.widen(b.abs(x), f64)
+    bits = b.bits(base, i64)
+    exponent = b.shift_right(b.sub_ints(bits, b.int(0x3FE6A09E667F3BCD, i64)), 52, i64)
+    mantissa = b.from_bits(b.sub_ints(bits, b.shift_left(exponent, 52, i64)), f64)
+    one = b.const(1.0, f64)
+    s = b.div(b.sub(mantissa, one), b.add(mantissa, one))
+    n = b.to_float(b.truncate(exponent, i32), f64)
+    logarithm = b.madd(b.polynomial(b.mul(s, s), _LOG2_F64, f64), s, n)
+    zero, infinity = b.const(0.0, f64), b.const(float("inf"), f64)
+    logarithm = b.select(b.compare("oeq", base, zero), b.const(float("-inf"), f64), logarithm)
+    logarithm = b.select(b.compare("olt", base, infinity), logarithm, base)
+    # Beyond these bounds the result is 0 or infinite in f32.
+    product = b.clamp(b.mul(b.widen(y, f64), logarithm), -200.0, 200.0, f64)
+    magic = b.const(1.5 * 2**52, f64)
+    shifted = b.add(product, magic)
+    r = b.sub(product, b.sub(shifted, magic))
+    scale = b.shift_left(b.bits(shifted, i64), 52, i64)
+    power = b.from_bits(b.add_ints(b.bits(b.polynomial(r, _EXP2_F64, f64), i64), scale), f64)
+    # A NaN has no exponent to add to.
+    power = b.select(b.compare("uno", product, product), product, power)
+    return _pow_special(b, x, y, b.narrow(power, f32))
+
+
+def _pow_special(b: MathBuilder, x: SSAValue, y: SSAValue, size: SSAValue) -> SSAValue:
+    """`x^y` from `|x|^y`."""
+    one, zero, infinity = b.const(1.0), b.const(0.0), b.const(float("inf"))
+    half = b.mul(y, b.const(0.5))
+    integral = b.compare("oeq", b.trunc(y), y)
+    odd = b.both(integral, b.compare("one", b.trunc(half), half))
+    negative = b.compare_ints("slt", b.bits(x), b.int(0))
+    result = b.select(b.both(negative, odd), b.neg(size), size)
+    finite_below = b.both(b.compare("olt", x, zero), b.compare("ogt", x, b.const(float("-inf"))))
+    undefined = b.both(finite_below, b.compare("une", b.trunc(y), y))
+    result = b.select(undefined, b.const(float("nan")), result)
+    minus_one = b.both(b.compare("oeq", x, b.const(-1.0)), b.compare("oeq", b.abs(y), infinity))
+    is_one = b.either(b.compare("oeq", x, one), b.either(b.compare("oeq", y, zero), minus_one))
+    return b.select(is_one, one, result)
