@@ -1,0 +1,50 @@
+// RUN: aicc-opt %s -p loops-hoist-allocs{limit=64} | filecheck %s --enable-var-scope
+
+// Scratch of unknown size, and what is larger than the limit, goes in front of the outputs.
+// CHECK-LABEL: func.func private @k
+// CHECK-SAME:  (%[[S:[a-z0-9]+]]: index, %[[X:[a-z0-9]+]]: memref<?xf32, #loops.dims<s0>>, %[[A:[a-z0-9]+]]: memref<?xf32, #loops.dims<s0>>, %[[B:[a-z0-9]+]]: memref<17xf32>, %[[OUT:[a-z0-9]+]]: memref<?xf32, #loops.dims<s0>>)
+// CHECK-SAME:  aicc.num_outputs = 1 : i64, aicc.num_scratch = 2 : i64
+// CHECK-NEXT:    %[[C:.*]] = loops.alloc : memref<16xf32>
+// CHECK-NEXT:    loops.copy %[[X]] to %[[A]]
+// CHECK-NEXT:    loops.copy %[[A]] to %[[OUT]]
+func.func private @k(%s0: index, %x: memref<?xf32, #loops.dims<s0>>, %out: memref<?xf32, #loops.dims<s0>>)
+    attributes {aicc.kernel, aicc.symbols = ["s0"], aicc.num_outputs = 1 : i64} {
+  %a = loops.alloc : memref<?xf32, #loops.dims<s0>>
+  %b = loops.alloc : memref<17xf32>
+  %c = loops.alloc : memref<16xf32>
+  loops.copy %x to %a : memref<?xf32, #loops.dims<s0>> to memref<?xf32, #loops.dims<s0>>
+  loops.copy %a to %out : memref<?xf32, #loops.dims<s0>> to memref<?xf32, #loops.dims<s0>>
+  %zero = arith.constant 0.0 : f32
+  loops.store %zero, %b[0] : f32 to memref<17xf32>
+  loops.store %zero, %c[0] : f32 to memref<16xf32>
+  func.return
+}
+
+// A large buffer inside of parallel loops: room for each iteration, of which each one takes its own.
+// CHECK-LABEL: func.func private @inside
+// CHECK-SAME:  %[[A:[a-z0-9]+]]: memref<?x100xf32, #loops.dims<floordiv(s0+1,2)>>
+// CHECK:         loops.for "i" %[[I:.*]] = 1 to %{{.*}} + 1 step 2 parallel {
+// CHECK-NEXT:      %[[NUMBER:.*]] = loops.apply (%[[I]] - 1) floordiv 2
+// CHECK-NEXT:      %[[BYTES:.*]] = arith.constant 400 : index
+// CHECK-NEXT:      %[[AT:.*]] = arith.muli %[[NUMBER]], %[[BYTES]] : index
+// CHECK-NEXT:      %{{.*}} = loops.view %[[A]][%[[AT]]] : memref<?x100xf32, #loops.dims<floordiv(s0+1,2)>> to memref<100xf32>
+func.func private @inside(%s0: index, %out: memref<?x100xf32, #loops.dims<s0>>)
+    attributes {aicc.kernel, aicc.symbols = ["s0"], aicc.num_outputs = 1 : i64} {
+  %zero = arith.constant 0.0 : f32
+  loops.for "i" %i = 1 to %s0 + 1 step 2 parallel {
+    %a = loops.alloc : memref<100xf32>
+    loops.store %zero, %a[3] : f32 to memref<100xf32>
+  }
+  func.return
+}
+
+// CHECK-LABEL: func.func @main
+// CHECK:         %[[A:.*]] = loops.alloc : memref<?xf32, #loops.dims<2*N>>
+// CHECK-NEXT:    %[[B:.*]] = loops.alloc : memref<17xf32>
+// CHECK-NEXT:    loops.call @k(%{{.*}}, %{{.*}}, %[[A]], %[[B]], %{{.*}})
+func.func @main(%N: index, %x: memref<?xf32, #loops.dims<2*N>>, %out: memref<?xf32, #loops.dims<2*N>>)
+    attributes {aicc.symbols = ["N"], aicc.num_outputs = 1 : i64} {
+  %n = loops.size #graph.shape<2*N>
+  loops.call @k(%n, %x, %out) : index, memref<?xf32, #loops.dims<2*N>>, memref<?xf32, #loops.dims<2*N>>
+  func.return
+}
