@@ -15,7 +15,7 @@ from xdsl.ir.affine import AffineExpr
 
 from aicc.dialects.graph.conv import ConvOp
 from aicc.dialects.graph.dims import Dim, dims_of
-from aicc.dialects.graph.dtypes import accumulator_type, is_float, is_unsigned, signless
+from aicc.dialects.graph.dtypes import accumulator_type, bit_width, is_float, is_unsigned, signless
 from aicc.dialects.graph.interfaces import OpBuilder, element_type_of
 from aicc.dialects.graph.matmul import MatmulOp
 from aicc.dialects.graph.pooling import AvgPoolOp, MaxPoolOp
@@ -137,8 +137,7 @@ def lowest(element: Attribute) -> Attribute:
         return scalar_constant(float("-inf"), scalar)
     if is_unsigned(element):
         return scalar_constant(0, scalar)
-    width: int = scalar.width.data  # pyright: ignore[reportAttributeAccessIssue]
-    return scalar_constant(-(1 << (width - 1)), scalar)
+    return scalar_constant(-(1 << (bit_width(scalar) - 1)), scalar)
 
 
 def lower_max_pool(op: MaxPoolOp, b: OpBuilder) -> Sequence[SSAValue]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.builder import InsertPoint
 from xdsl.dialects import scf
 from xdsl.dialects.builtin import ArrayAttr, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, Region, SSAValue
+from xdsl.rewriter import InsertPoint
 from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import VerifyException
 
@@ -43,7 +43,7 @@ def lower_if(op: IfOp, b: OpBuilder) -> Lowered:
     for region in regions:
         inner, values = _end_region(region, types)
         inner.insert(scf.YieldOp(*values))
-    new = b.insert(scf.IfOp(condition, types, *regions))
+    new = b.insert(scf.IfOp(condition, types, regions[0], regions[1]))
     return Lowered(new.results, regions)
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.builder import InsertPoint
 from xdsl.dialects.builtin import IndexType, i64
 from xdsl.ir import Block, SSAValue
 from xdsl.ir.affine import AffineExpr
+from xdsl.rewriter import InsertPoint
 
 from aicc.dialects.graph.arg_reductions import ArgReductionOp
 from aicc.dialects.graph.dims import Dim, dim_prod, dims_of

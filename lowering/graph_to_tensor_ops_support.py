@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import cast
 
-from xdsl.builder import InsertPoint
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAttr
+from xdsl.dialects.utils.fast_math import FastMathFlag
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
+from xdsl.rewriter import InsertPoint
 
 from aicc.dialects.graph.buffers import attribute_array
 from aicc.dialects.graph.dims import Dim, dims_of
@@ -23,16 +25,16 @@ from aicc.dialects.graph.interfaces import OpBuilder, element_type_of
 from aicc.dialects.graph.scalars import ScalarBuilder, scalar_constant
 from aicc.dialects.tensor_ops import SizeOp, StructuredOp, YieldOp
 from aicc.dialects.tensor_ops.affine import extent_bounds, simplify_map, substitute
-from aicc.dialects.tensor_ops.structured import element_scalar
+from aicc.dialects.tensor_ops.structured import element_scalar, number_type
 from aicc.transforms.tensor_ops_editing import simplify_body
 
 ScalarFunction = Callable[[ScalarBuilder, Sequence[SSAValue]], Sequence[SSAValue]]
 """Builds scalars from the arguments of a body; returns what the body yields."""
 
-REASSOCIATE = arith.FastMathFlagsAttr([arith.FastMathFlag.REASSOC])
+REASSOCIATE = arith.FastMathFlagsAttr([FastMathFlag.REASSOC])
 """Flags of the combining op of a float reduction."""
 
-CONTRACT = arith.FastMathFlagsAttr([arith.FastMathFlag.REASSOC, arith.FastMathFlag.ALLOW_CONTRACT])
+CONTRACT = arith.FastMathFlagsAttr([FastMathFlag.REASSOC, FastMathFlag.ALLOW_CONTRACT])
 """Flags of the product and the sum of a contraction."""
 
 
@@ -87,7 +89,7 @@ def splat_of(value: SSAValue) -> FloatAttr | IntegerAttr | None:
     width = numpy_dtype(element).itemsize
     if not data or data[:width] * (len(data) // width) != data:
         return None
-    (number,) = attribute_array(dense, value.type).reshape(-1)[:1].tolist()
+    (number,) = attribute_array(cast(Attribute, dense), value.type).reshape(-1)[:1].tolist()
     return scalar_constant(number, element)
 
 
@@ -149,7 +151,7 @@ def structured(
     known_finish = [splat_of(read.value) for read in finish_inputs]
     if finish is not None:
         finish = _with_constants(finish, [*(None for _ in inits), *known_finish])
-    accumulators: list[Attribute] = [init.type for init in inits]  # pyright: ignore[reportAttributeAccessIssue]
+    accumulators: list[Attribute] = [number_type(init) for init in inits]
     maps = [m for m, constant in zip(maps, [*known, *known_finish], strict=True) if constant is None]
     inputs = [read for read, constant in zip(inputs, known, strict=True) if constant is None]
     finish_inputs = [read for read, constant in zip(finish_inputs, known_finish, strict=True) if constant is None]

@@ -14,9 +14,9 @@ A kernel that is called with several layouts is cloned.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from xdsl.builder import InsertPoint
 from xdsl.context import Context
 from xdsl.dialects import scf
 from xdsl.dialects.builtin import (
@@ -33,6 +33,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineMap
 from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint
 
 from aicc.dialects.graph.dims import Dim, dims_of, is_tensor, substitute, sym, symbols_of, tensor_type
 from aicc.dialects.graph.interfaces import OpBuilder, element_type_of, set_type
@@ -383,7 +384,7 @@ class LayoutAssignment:
         return CallOp(self.copy_kernels[key], [value], [result_type], [sym(name) for name in names])
 
     def _make_copy_kernel(
-        self, source: object, target: tuple[Dim, ...], place: list[int], canonical: dict[str, Dim]
+        self, source: object, target: tuple[Dim, ...], place: list[int], canonical: Mapping[str, Dim]
     ) -> str:
         number = len(self.copy_kernels)
         while (name := f"transpose_{number}") in self.functions:

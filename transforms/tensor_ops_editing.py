@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from xdsl.builder import Builder, InsertPoint
+from xdsl.builder import Builder
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, IndexType, IntegerAttr, UnitAttr
 from xdsl.ir import Attribute, Block, Operation, SSAValue
@@ -23,6 +23,7 @@ from xdsl.ir.affine import (
     AffineMap,
     AffineSymExpr,
 )
+from xdsl.rewriter import InsertPoint
 
 from aicc.dialects.graph.dims import Dim, ShapeAttr, tensor_type
 from aicc.dialects.graph.interfaces import set_type

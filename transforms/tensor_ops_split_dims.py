@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.builder import Builder, InsertPoint
+from xdsl.builder import Builder
 from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineMap
+from xdsl.rewriter import InsertPoint
 
 from aicc.dialects.graph.dims import Dim, ShapeAttr, dims_of, tensor_type
 from aicc.dialects.graph.interfaces import set_type

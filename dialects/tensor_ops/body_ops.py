@@ -21,7 +21,7 @@ from xdsl.printer import Printer
 from xdsl.traits import IsTerminator, Pure
 from xdsl.utils.exceptions import VerifyException
 
-from aicc.dialects.graph.dims import Dim, ShapeAttr, evaluate
+from aicc.dialects.graph.dims import Dim, ShapeAttr, evaluate, is_tensor, tensor_of
 from aicc.dialects.graph.dtypes import signless
 from aicc.dialects.graph.interfaces import Arrays, ExecutableOp
 
@@ -150,17 +150,14 @@ class ExtractOp(IRDLOperation, ExecutableOp):
 
     def __init__(self, tensor: SSAValue | Operation, indices: Sequence[SSAValue | Operation]):
         tensor = SSAValue.get(tensor)
-        if not isinstance(tensor.type, TensorType):  # C1
-            raise VerifyException(f"extract reads a value of type {tensor.type}, expected a ranked tensor")
-        element = signless(tensor.type.get_element_type())
+        element = signless(tensor_of(tensor.type).element_type)  # C1
         super().__init__(operands=[tensor, indices], result_types=[element])
 
     def verify_(self) -> None:
-        tensor_type = self.tensor.type
-        assert isinstance(tensor_type, TensorType)
-        if (rank := len(tensor_type.get_shape())) != len(self.indices):  # C2
+        tensor = tensor_of(self.tensor.type)
+        if (rank := len(tensor.shape.data)) != len(self.indices):  # C2
             raise VerifyException(f"extract has {len(self.indices)} indices for a tensor of rank {rank}")
-        if (expected := signless(tensor_type.get_element_type())) != self.result.type:  # C3
+        if (expected := signless(tensor.element_type)) != self.result.type:  # C3
             raise VerifyException(f"extract has result type {self.result.type}, expected {expected}")
 
     def evaluate(self, operands: Arrays, symbols: Mapping[str, int]) -> Arrays:
@@ -176,7 +173,7 @@ class ExtractOp(IRDLOperation, ExecutableOp):
         parser.parse_punctuation(":")
         position = parser.pos
         type = parser.parse_type()
-        if not isinstance(type, TensorType):
+        if not is_tensor(type):
             parser.raise_error(f"extract reads a value of type {type}, expected a ranked tensor", position, parser.pos)
         resolved = parser.resolve_operands(indices, [IndexType()] * len(indices), position)
         op = cls(parser.resolve_operand(tensor, type), resolved)

@@ -22,7 +22,7 @@ from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, Affine
 from xdsl.ir.affine.affine_expr import AffineBinaryOpExpr, AffineBinaryOpKind, AffineSymExpr
 
 from aicc.dialects.tensor_ops.affine import used_dims
-from aicc.dialects.tensor_ops.body_ops import YieldOp
+from aicc.dialects.tensor_ops.body_ops import IndexOp, YieldOp
 from aicc.dialects.tensor_ops.scalar_eval import Array, ScalarEvaluator, scalar_array, to_body_storage
 from aicc.dialects.tensor_ops.scalar_tables import unsigned
 
@@ -306,7 +306,8 @@ class StructuredEvaluation:
         """The iteration dimensions over which a value of the body can vary."""
         dims: set[int] = set()
         for op in _slice_of(self.body, [value]):
-            dims |= {op.position} if hasattr(op, "position") else set()
+            if isinstance(op, IndexOp):
+                dims.add(op.position)
             for operand in op.operands:
                 dims |= self._argument_dims(operand)
         return dims | self._argument_dims(value)

@@ -38,7 +38,7 @@ from aicc.dialects.tensor_ops.scalar_eval import (
 )
 from aicc.dialects.tensor_ops.structured import (
     element_scalar,
-    scalar_attribute_type,
+    number_type,
     verify_body,
     verify_indices,
 )
@@ -291,7 +291,7 @@ class ScanOp(IRDLOperation, RegionExecutableOp):
         dims = dims_of(self.input.type)
         if not 0 <= self.position < len(dims):  # C1
             raise VerifyException(f"axis is {self.position}, expected 0 to {len(dims) - 1}")
-        accumulator = scalar_attribute_type(self.init)
+        accumulator = number_type(self.init)
         element = element_scalar(self.result.type)
         block = self.finish_block
         verify_body("body", self.body.block, [element_scalar(self.input.type), accumulator], [accumulator])  # C2

@@ -6,8 +6,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from xdsl.builder import Builder
 from xdsl.ir import Operation, SSAValue
+
+from aicc.dialects.graph.interfaces import OpBuilder
 
 if TYPE_CHECKING:
     from aicc.dialects.tensor_ops.structured import StructuredOp
@@ -25,7 +26,7 @@ class LowersToTensorOps(Operation, ABC):
     """An op of the graph level that says itself what it is in `tensor_ops`."""
 
     @abstractmethod
-    def lower_to_tensor_ops(self, b: Builder) -> Sequence[SSAValue]:
+    def lower_to_tensor_ops(self, b: OpBuilder) -> Sequence[SSAValue]:
         """
         Inserts the ops that replace this one with `b`, and returns the values for its results, in order.
 

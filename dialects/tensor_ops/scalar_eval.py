@@ -8,11 +8,11 @@ an iteration dimension has size 1 there.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import FloatAttr, IntegerAttr, TensorType
+from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, IntegerType, TensorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.exceptions import InterpretationError
 
@@ -32,15 +32,16 @@ Array = np.ndarray[Any, np.dtype[Any]]
 def scalar_array(attribute: Attribute) -> Array:
     """The rank-0 array of a scalar attribute, in the storage of bodies (integers signed)."""
     if isinstance(attribute, IntegerAttr):
-        dtype = numpy_dtype(signless(attribute.type))
-        value = int(attribute.value.data)
+        number = cast(IntegerAttr[IndexType | IntegerType], attribute)
+        dtype = numpy_dtype(signless(number.type))
+        value = number.value.data
         if dtype.kind == "b":
             return np.array(bool(value & 1))
         bits = 8 * dtype.itemsize
         value &= (1 << bits) - 1
         return np.array(value - (1 << bits) if value >> (bits - 1) else value, dtype)
     if isinstance(attribute, FloatAttr):
-        return np.array(attribute.value.data, np.float64).astype(numpy_dtype(attribute.type))
+        return np.array(attribute.value.data, np.float64).astype(numpy_dtype(cast(FloatAttr, attribute).type))
     raise InterpretationError(f"{attribute} is no scalar constant")
 
 

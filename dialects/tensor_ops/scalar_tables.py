@@ -19,6 +19,8 @@ from xdsl.dialects import math as math_dialect
 from xdsl.ir import Operation
 
 Array = np.ndarray[Any, np.dtype[Any]]
+Unary = Callable[[Array], Any]
+Binary = Callable[[Array, Array], Any]
 Function = Callable[..., Any]
 
 _NARROW = (np.dtype(np.float16), np.dtype(ml_dtypes.bfloat16))
@@ -53,10 +55,10 @@ def _on_bits(fn: Function) -> Function:
     return apply
 
 
-def _integer(fn: Function, on_bool: Function | None = None) -> Function:
+def _integer(fn: Function, on_bool: Function) -> Function:
     def apply(*args: Array) -> Array:
         if args[0].dtype.kind == "b":
-            return np.asarray((on_bool or fn)(*args)).astype(np.bool_)
+            return np.asarray(on_bool(*args)).astype(np.bool_)
         return np.asarray(fn(*args)).astype(args[0].dtype, copy=False)
 
     return apply
@@ -78,7 +80,7 @@ def _shift_right_signed(x: Array, y: Array) -> Array:
     return np.right_shift(x, np.minimum(unsigned(y), width - 1).astype(x.dtype))
 
 
-def _shift(fn: Function) -> Function:
+def _shift(fn: Binary) -> Binary:
     def apply(x: Array, y: Array) -> Array:
         width = 8 * x.dtype.itemsize
         return np.where(y >= width, 0, fn(x, np.minimum(y, width - 1))).astype(x.dtype)
@@ -86,7 +88,7 @@ def _shift(fn: Function) -> Function:
     return apply
 
 
-_erf = np.frompyfunc(math.erf, 1, 1)
+_erf: Any = np.frompyfunc(math.erf, 1, 1)
 
 
 def _round_half_away(x: Array) -> Array:
@@ -123,12 +125,36 @@ def _trailing_zeros(x: Array) -> Array:
 
 
 def _fma(x: Array, y: Array, z: Array) -> Array:
-    """Exact product for f32 and narrower; two roundings for f64."""
-    wide = np.float64
-    return (x.astype(wide) * y.astype(wide) + z.astype(wide)).astype(x.dtype)
+    """Exact product for f32 and narrower; for f64 by Dekker's product and Knuth's sum, which keep what is rounded off."""
+    if x.dtype != np.float64:
+        wide = np.float64
+        return (x.astype(wide) * y.astype(wide) + z.astype(wide)).astype(x.dtype)
+    (x_part, x_exponent), (y_part, y_exponent) = np.frexp(x), np.frexp(y)
+    exponent = x_exponent + y_exponent
+    high, low = _exact_product(x_part, y_part)
+    scaled = np.ldexp(z, -exponent)
+    total = high + scaled
+    moved = total - high
+    rest = (high - (total - moved)) + (scaled - moved)
+    fused = np.ldexp(total + (rest + low), exponent)
+    usable = np.isfinite(x) & np.isfinite(y) & np.isfinite(scaled)
+    return np.where(usable, fused, x * y + z)
 
 
-_FLOAT: dict[type[Operation], Function] = {
+def _exact_product(x: Array, y: Array) -> tuple[Array, Array]:
+    """`(p, e)` with `p + e == x * y` exactly; for f64 of magnitude near 1."""
+
+    def split(value: Array) -> tuple[Array, Array]:
+        big = value * 134217729.0  # 2^27 + 1
+        upper: Array = big - (big - value)
+        return upper, value - upper
+
+    product: Array = x * y
+    (x_high, x_low), (y_high, y_low) = split(x), split(y)
+    return product, ((x_high * y_high - product) + x_high * y_low + x_low * y_high) + x_low * y_low
+
+
+_FLOAT_BINARY: dict[type[Operation], Binary] = {
     arith.AddfOp: np.add,
     arith.SubfOp: np.subtract,
     arith.MulfOp: np.multiply,
@@ -140,6 +166,9 @@ _FLOAT: dict[type[Operation], Function] = {
     math_dialect.Atan2Op: np.arctan2,
     math_dialect.CopySignOp: np.copysign,
     math_dialect.PowFOp: np.power,
+}
+
+_FLOAT_UNARY: dict[type[Operation], Unary] = {
     arith.NegfOp: np.negative,
     math_dialect.AbsFOp: np.abs,
     math_dialect.AcosOp: np.arccos,
@@ -172,44 +201,62 @@ _FLOAT: dict[type[Operation], Function] = {
     math_dialect.TruncOp: np.trunc,
 }
 
-_BY_CLASS: dict[type[Operation], Function] = {
-    **{op: _through_f32(fn) for op, fn in _FLOAT.items()},
-    math_dialect.FmaOp: _through_f32(_fma),
-    math_dialect.FPowIOp: lambda x, y: _through_f32(np.power)(x, y.astype(x.dtype)),
-    arith.AddiOp: _integer(np.add, np.logical_xor),
-    arith.SubiOp: _integer(np.subtract, np.logical_xor),
-    arith.MuliOp: _integer(np.multiply, np.logical_and),
-    arith.AndIOp: _integer(np.bitwise_and),
-    arith.OrIOp: _integer(np.bitwise_or),
-    arith.XOrIOp: _integer(np.bitwise_xor),
-    arith.DivSIOp: _integer(_divide_truncating, np.logical_and),
-    arith.FloorDivSIOp: _integer(np.floor_divide, np.logical_and),
-    arith.CeilDivSIOp: _integer(_divide_ceiling, np.logical_and),
-    arith.RemSIOp: _integer(np.fmod, np.zeros_like),
-    arith.DivUIOp: _on_bits(_integer(np.floor_divide, np.logical_and)),
-    arith.CeilDivUIOp: _on_bits(_integer(_divide_ceiling, np.logical_and)),
-    arith.RemUIOp: _on_bits(_integer(np.remainder, lambda x, y: x & ~y)),
-    arith.MaxSIOp: _integer(np.maximum, np.logical_and),
-    arith.MinSIOp: _integer(np.minimum, np.logical_or),
-    arith.MaxUIOp: _on_bits(np.maximum),
-    arith.MinUIOp: _on_bits(np.minimum),
-    arith.ShLIOp: _on_bits(_integer(_shift(np.left_shift), lambda x, y: x & ~y)),
-    arith.ShRUIOp: _on_bits(_integer(_shift(np.right_shift), lambda x, y: x & ~y)),
-    arith.ShRSIOp: _integer(_shift_right_signed, lambda x, y: x),
-    arith.SelectOp: np.where,
-    math_dialect.AbsIOp: _integer(np.abs, lambda x: x),
-    math_dialect.CountLeadingZerosOp: _integer(_leading_zeros, np.logical_not),
-    math_dialect.CountTrailingZerosOp: _integer(_trailing_zeros, np.logical_not),
-    math_dialect.CtPopOp: _integer(lambda x: np.bitwise_count(unsigned(x)), lambda x: x),
-    math_dialect.IPowIOp: _integer(_integer_power, lambda x, y: x | ~y),
+_INTEGER_BINARY: dict[type[Operation], tuple[Binary, Binary]] = {
+    arith.AddiOp: (np.add, np.logical_xor),
+    arith.SubiOp: (np.subtract, np.logical_xor),
+    arith.MuliOp: (np.multiply, np.logical_and),
+    arith.AndIOp: (np.bitwise_and, np.logical_and),
+    arith.OrIOp: (np.bitwise_or, np.logical_or),
+    arith.XOrIOp: (np.bitwise_xor, np.logical_xor),
+    arith.DivSIOp: (_divide_truncating, np.logical_and),
+    arith.FloorDivSIOp: (np.floor_divide, np.logical_and),
+    arith.CeilDivSIOp: (_divide_ceiling, np.logical_and),
+    arith.RemSIOp: (np.fmod, lambda x, y: np.zeros_like(x)),
+    arith.MaxSIOp: (np.maximum, np.logical_and),
+    arith.MinSIOp: (np.minimum, np.logical_or),
+    arith.ShRSIOp: (_shift_right_signed, lambda x, y: x),
+    math_dialect.IPowIOp: (_integer_power, lambda x, y: x | ~y),
+}
+"""On integers, and on i1, whose true is -1."""
+
+_UNSIGNED_BINARY: dict[type[Operation], tuple[Binary, Binary]] = {
+    arith.DivUIOp: (np.floor_divide, np.logical_and),
+    arith.CeilDivUIOp: (_divide_ceiling, np.logical_and),
+    arith.RemUIOp: (np.remainder, lambda x, y: x & ~y),
+    arith.MaxUIOp: (np.maximum, np.logical_or),
+    arith.MinUIOp: (np.minimum, np.logical_and),
+    arith.ShLIOp: (_shift(np.left_shift), lambda x, y: x & ~y),
+    arith.ShRUIOp: (_shift(np.right_shift), lambda x, y: x & ~y),
+}
+"""On the unsigned view of integers, and on i1, whose true is 1."""
+
+_INTEGER_UNARY: dict[type[Operation], tuple[Unary, Unary]] = {
+    math_dialect.AbsIOp: (np.abs, lambda x: x),
+    math_dialect.CountLeadingZerosOp: (_leading_zeros, np.logical_not),
+    math_dialect.CountTrailingZerosOp: (_trailing_zeros, np.logical_not),
+    math_dialect.CtPopOp: (lambda x: np.bitwise_count(unsigned(x)), lambda x: x),
 }
 
+
+def _float_power_of_integer(x: Array, y: Array) -> Array:
+    return _through_f32(np.power)(x, y.astype(x.dtype))
+
+
 # By name, since an op may be of a subclass that stands in the place of xDSL's class.
-FUNCTIONS: dict[str, Function] = {op.name: fn for op, fn in _BY_CLASS.items()}
+FUNCTIONS: dict[str, Function] = {
+    **{op.name: _through_f32(fn) for op, fn in _FLOAT_BINARY.items()},
+    **{op.name: _through_f32(fn) for op, fn in _FLOAT_UNARY.items()},
+    **{op.name: _integer(fn, on_bool) for op, (fn, on_bool) in _INTEGER_BINARY.items()},
+    **{op.name: _integer(fn, on_bool) for op, (fn, on_bool) in _INTEGER_UNARY.items()},
+    **{op.name: _on_bits(_integer(fn, on_bool)) for op, (fn, on_bool) in _UNSIGNED_BINARY.items()},
+    math_dialect.FmaOp.name: _through_f32(_fma),
+    math_dialect.FPowIOp.name: _float_power_of_integer,
+    arith.SelectOp.name: np.where,
+}
 """Ops whose result has the type of their (first) operand, or of their second for `select`."""
 
 
-INTEGER_COMPARISONS: tuple[Function, ...] = (
+INTEGER_COMPARISONS: tuple[Binary, ...] = (
     np.equal,
     np.not_equal,
     lambda x, y: np.less(_signed(x), _signed(y)),
@@ -228,7 +275,7 @@ def _unordered(x: Array, y: Array) -> Array:
     return np.isnan(x) | np.isnan(y)
 
 
-FLOAT_COMPARISONS: tuple[Function, ...] = (
+FLOAT_COMPARISONS: tuple[Binary, ...] = (
     lambda x, y: np.zeros(np.broadcast_shapes(x.shape, y.shape), np.bool_),
     np.equal,
     np.greater,

@@ -11,7 +11,9 @@ from xdsl.dialects.builtin import (
     ArrayAttr,
     DenseArrayBase,
     FloatAttr,
+    IndexType,
     IntegerAttr,
+    IntegerType,
     TensorType,
     UnitAttr,
     i32,
@@ -34,7 +36,7 @@ from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from aicc.dialects.graph.dims import Dim, ShapeAttr, dims_of, evaluate_dims, shape_text, tensor_type
+from aicc.dialects.graph.dims import Dim, ShapeAttr, dims_of, evaluate_dims, shape_text, tensor_of, tensor_type
 from aicc.dialects.graph.dtypes import numpy_dtype, signless
 from aicc.dialects.graph.interfaces import Frame, RegionExecutableOp
 from aicc.dialects.tensor_ops.affine import Simplifier, extent_bounds, linear_form, used_dims, used_symbols
@@ -58,8 +60,19 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 def element_scalar(type: Attribute) -> Attribute:
     """The type of one element of a tensor type inside bodies."""
-    assert isinstance(type, TensorType)
-    return signless(type.get_element_type())
+    return signless(tensor_of(type).element_type)
+
+
+def number_type(number: Attribute) -> Attribute:
+    """
+    The type of a number.
+
+    Raises:
+        VerifyException: if the attribute is no integer or float.
+    """
+    if isinstance(number, FloatAttr | IntegerAttr):
+        return cast(FloatAttr | IntegerAttr[IndexType | IntegerType], number).type
+    raise VerifyException(f"found {number}, expected a number with its type")
 
 
 @irdl_op_definition
@@ -203,7 +216,7 @@ class StructuredOp(IRDLOperation, RegionExecutableOp):
     @property
     def element_types(self) -> tuple[Attribute, ...]:
         """Element types of the results."""
-        return tuple(cast("TensorType[Attribute]", result.type).get_element_type() for result in self.res)
+        return tuple(tensor_of(result.type).element_type for result in self.res)
 
     @property
     def body_yield(self) -> YieldOp:
@@ -261,7 +274,7 @@ class StructuredOp(IRDLOperation, RegionExecutableOp):
         if len(self.fills.data) != len(self.inputs):  # C5
             raise VerifyException(f"found {len(self.fills.data)} fills, expected one per input ({len(self.inputs)})")
         for operand, fill in zip(self.inputs, self.input_fills, strict=True):
-            if fill is not None and scalar_attribute_type(fill) != element_scalar(operand.type):
+            if fill is not None and number_type(fill) != element_scalar(operand.type):
                 raise VerifyException(f"fill {fill} is not of the input's scalar type {element_scalar(operand.type)}")
         if bool(self.inits.data) != self.is_reduction:  # C6
             kind = "reduction dimensions" if self.is_reduction else "no reduction dimensions"
@@ -272,7 +285,7 @@ class StructuredOp(IRDLOperation, RegionExecutableOp):
             raise VerifyException(f"found {len(self.finish_inputs)} finish inputs without a finish region")
 
     def _verify_regions(self) -> None:
-        accumulators = [scalar_attribute_type(init) for init in self.inits.data]
+        accumulators = [number_type(init) for init in self.inits.data]
         elements = [element_scalar(result.type) for result in self.res]
         block = self.finish_block
         body_yields = accumulators if self.is_reduction else elements
@@ -372,13 +385,6 @@ class StructuredOp(IRDLOperation, RegionExecutableOp):
 def segment_sizes(*sizes: int) -> dict[str, Attribute]:
     """The property that says how the operands split into groups."""
     return {"operandSegmentSizes": DenseArrayBase.from_list(i32, sizes)}
-
-
-def scalar_attribute_type(attribute: Attribute) -> Attribute:
-    """The type of a number."""
-    if isinstance(attribute, FloatAttr | IntegerAttr):
-        return cast("Attribute", attribute.type)
-    raise VerifyException(f"found {attribute}, expected a number with its type")
 
 
 def _list(types: Sequence[Attribute]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from xdsl.dialects.builtin import AffineMapAttr, FloatAttr, IntegerAttr, UnitAttr
 from xdsl.ir import Attribute, Region, SSAValue
@@ -62,7 +63,7 @@ def parse_scalar(parser: Parser) -> Attribute:
     attribute = parser.parse_attribute()
     if not isinstance(attribute, FloatAttr | IntegerAttr):
         parser.raise_error(f"found {attribute}, expected a number with its type", position, parser.pos)
-    return attribute
+    return cast(Attribute, attribute)
 
 
 def parse_scalars(parser: Parser) -> list[Attribute]:

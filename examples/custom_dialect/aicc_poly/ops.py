@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 import numpy as np
-from xdsl.builder import Builder
 from xdsl.dialects.builtin import DenseArrayBase, Float64Type, f32, f64
 from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.ir.affine import AffineMap
@@ -22,6 +21,7 @@ from aicc.dialects.graph.interfaces import (
     ExecutableOp,
     FusionKind,
     GraphOp,
+    OpBuilder,
     check_element_type,
     element_type_of,
     tensor_of,
@@ -100,7 +100,7 @@ class HornerOp(GraphOp, ExecutableOp, LowersToTensorOps):
         degree = len(self.coefficient_values()) - 1
         return 2 * degree * dim_prod(dims_of(tensor_of(self.input.type)))
 
-    def lower_to_tensor_ops(self, b: Builder) -> Sequence[SSAValue]:
+    def lower_to_tensor_ops(self, b: OpBuilder) -> Sequence[SSAValue]:
         type = tensor_of(self.input.type)
         element = type.element_type
         body = Block(arg_types=[element])
