@@ -39,6 +39,9 @@ class Kernel:
     constants: frozenset[int] = frozenset()
     """Buffers, by position, that are constants in every call."""
 
+    spread: bool = False
+    """A loop around what is being scheduled runs on threads."""
+
     packed: set[int] = field(default_factory=set[int])
     """Buffers that the schedule has packed."""
 
@@ -119,7 +122,7 @@ def is_free_reduction(loop: ForOp) -> bool:
 
 def threads_for(kernel: Kernel, handle: SSAValue, number: int, trips: int, cycles: float) -> None:
     """Spreads loop `number` of a handle, of `trips` iterations and `cycles` in all, over threads if it is worth it."""
-    if cycles < THREADS_FROM or trips < 2:
+    if cycles < THREADS_FROM or trips < 2 or kernel.spread:
         return
     each = cycles / trips
     grain = max(1, round(CHUNK / each))

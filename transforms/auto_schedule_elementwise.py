@@ -36,7 +36,8 @@ def lane_order(kernel: Kernel, nest: Nest) -> list[Loop]:
             total += 1.0 / width if contiguous and not (access.is_store and move.stride == 0) else 1.0
         return total * (-(-loop.trips // width) * width) / max(loop.trips, 1)
 
-    return sorted(nest.parallel[::-1], key=cost)
+    inner_first = nest.parallel[::-1]
+    return sorted(inner_first, key=cost)
 
 
 def schedule_elementwise(kernel: Kernel, nest: Nest, lane: Loop) -> None:

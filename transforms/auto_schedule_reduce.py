@@ -8,11 +8,13 @@ accumulates over all tiles), and becomes the vector.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from math import prod
 
 from aicc.transforms.auto_schedule_common import Kernel, is_free_reduction, threads_for, vector_width
 from aicc.transforms.loops_cost import FMA_PORTS, LOAD_PORTS
 from aicc.transforms.loops_facts import Loop, Nest
+from aicc.transforms.target_facts import TargetFacts
 
 LIGHT_BODY = 8
 """Arithmetic ops per iteration up to which several registers are used at once."""
@@ -22,11 +24,15 @@ COMBINE = 15.0
 """Cycles to combine the lanes of one result."""
 
 
-def reduce_cycles(kernel: Kernel, nest: Nest, loop: Loop) -> float:
-    """Reckoned cycles of a nest with a reduction along the lanes."""
+def reduce_cycles(kernel: Kernel, nest: Nest, loops: Sequence[Loop]) -> float:
+    """Reckoned cycles of a nest with one reduction of each chain along the lanes."""
     width = vector_width(nest, kernel.facts)
-    chain = next(chain for chain in nest.chains if loop in chain)
     outputs = prod(other.trips for other in nest.parallel)
+    return outputs * sum(_chain_cycles(nest, loop, width) for loop in loops)
+
+
+def _chain_cycles(nest: Nest, loop: Loop, width: int) -> float:
+    chain = chain_of(nest, loop)
     steps = prod(other.trips for other in chain)
     loads = 0.0
     for access in nest.loads:
@@ -35,12 +41,25 @@ def reduce_cycles(kernel: Kernel, nest: Nest, loop: Loop) -> float:
             loads += 1.0 if move.constant_over(width) or move.stride == 1 else 2.0 * width
     arithmetic = len(loop.op.inits) / FMA_PORTS
     rounded = -(-loop.trips // width) * width / loop.trips
-    return outputs * (steps / width * rounded * max(arithmetic, loads / LOAD_PORTS) + COMBINE)
+    return steps / width * rounded * max(arithmetic, loads / LOAD_PORTS) + COMBINE
 
 
-def candidates(nest: Nest) -> list[Loop]:
-    """The reductions that may run along lanes: free ones, and with nothing but perfectly nested loops inside."""
-    return [loop for chain in nest.chains if is_free_reduction(chain[0].op) for loop in chain if loop.trips > 1]
+def chain_of(nest: Nest, loop: Loop) -> list[Loop]:
+    """The reduction that the loop is part of."""
+    return next(chain for chain in nest.chains if loop in chain)
+
+
+def best_reductions(nest: Nest, allowed: Callable[[Loop], bool], facts: TargetFacts) -> list[Loop] | None:
+    """The cheapest loop of each chain to run along lanes; `None` if a chain has none."""
+    width = vector_width(nest, facts)
+    found: list[Loop] = []
+    for chain in nest.chains:
+        free = is_free_reduction(chain[0].op)
+        loops = [loop for loop in reversed(chain) if free and loop.trips > 1 and allowed(loop)]
+        if not loops:
+            return None
+        found.append(min(loops, key=lambda loop: _chain_cycles(nest, loop, width)))
+    return found
 
 
 def lanes_for(kernel: Kernel, nest: Nest, loop: Loop) -> int:
@@ -52,19 +71,20 @@ def lanes_for(kernel: Kernel, nest: Nest, loop: Loop) -> int:
     return most * width
 
 
-def schedule_reductions(kernel: Kernel, nest: Nest, loop: Loop) -> None:
-    """Writes the schedule of a nest with a reduction along lanes."""
+def schedule_reductions(kernel: Kernel, nest: Nest, loops: Sequence[Loop]) -> None:
+    """Writes the schedule of a nest with one reduction of each chain along lanes."""
     writer = kernel.writer
-    chain = next(chain for chain in nest.chains if loop in chain)
-    position = chain.index(loop)
-    order = [position, *(i for i in range(len(chain)) if i != position)]
-    handles = writer.interchange([writer.loop(other.label) for other in chain], order)
-    lanes = lanes_for(kernel, nest, loop)
-    tiled = writer.tile(handles[:1], [lanes], None, f"{lanes} partial results")
-    (over,), (within,) = tiled.outers, tiled.inners
-    within, _ = writer.interchange([over, within], [1, 0], "each lane accumulates over all tiles")
-    writer.vectorize([within])
-    cycles = nest.iterations * (nest.body_ops + 8 * nest.heavy_ops + len(nest.loads)) / 4
+    for loop in loops:
+        chain = chain_of(nest, loop)
+        position = chain.index(loop)
+        order = [position, *(i for i in range(len(chain)) if i != position)]
+        handles = writer.interchange([writer.loop(other.label) for other in chain], order)
+        lanes = lanes_for(kernel, nest, loop)
+        tiled = writer.tile(handles[:1], [lanes], None, f"{lanes} partial results")
+        (over,), (within,) = tiled.outers, tiled.inners
+        within, _ = writer.interchange([over, within], [1, 0], "each lane accumulates over all tiles")
+        writer.vectorize([within])
+    cycles = reduce_cycles(kernel, nest, loops) + nest.iterations * 4.0 * nest.heavy_ops
     for outer in nest.parallel:
         if outer.trips > 1:
             threads_for(kernel, writer.loop(outer.label), 0, outer.trips, cycles)

@@ -28,6 +28,7 @@ from aicc.dialects.loops import ForOp
 from aicc.dialects.loops.functions import find_function
 from aicc.dialects.schedule.ops import (
     CollapseOp,
+    FuseOp,
     InterchangeOp,
     LoopOp,
     PackOp,
@@ -39,6 +40,7 @@ from aicc.dialects.schedule.ops import (
 )
 from aicc.transforms.diagnostics import fail, note
 from aicc.transforms.loops_collapse import collapse_loops
+from aicc.transforms.loops_fuse import fuse_loops
 from aicc.transforms.loops_interchange import interchange_loops
 from aicc.transforms.loops_nest import StepError, find_loops
 from aicc.transforms.loops_pack import Packing, pack_argument
@@ -132,6 +134,11 @@ def _collapse(run: Run, op: CollapseOp) -> None:
     run.handles[op.result] = [collapse_loops(outer, inner) for outer, inner in pairs]
 
 
+def _fuse(run: Run, op: FuseOp) -> None:
+    pairs = run.zipped(op, (op.first, op.second))
+    run.handles[op.result] = [fuse_loops(first, second) for first, second in pairs]
+
+
 def _unroll(run: Run, op: UnrollOp) -> None:
     for loop in run.loops(op, op.loop):
         unroll_loop(loop, op.factor.value.data)
@@ -155,6 +162,7 @@ def _pack(run: Run, op: PackOp) -> None:
 
 _STEPS: dict[type[Operation], Callable[[Run, Operation], None]] = {
     CollapseOp: _collapse,
+    FuseOp: _fuse,
     InterchangeOp: _interchange,
     LoopOp: _loop,
     PackOp: _pack,

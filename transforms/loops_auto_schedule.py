@@ -12,7 +12,7 @@ other form (indirect access along the lanes, control flow) is left as it is.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -25,20 +25,19 @@ from xdsl.passes import ModulePass
 from aicc.dialects.loops import ForOp
 from aicc.dialects.loops.functions import kernels
 from aicc.transforms.auto_schedule_callers import constant_buffers
-from aicc.transforms.auto_schedule_common import Kernel
+from aicc.transforms.auto_schedule_common import Kernel, threads_for
 from aicc.transforms.auto_schedule_elementwise import lane_order, schedule_elementwise
+from aicc.transforms.auto_schedule_fuse import fuse_rows, top_loops
 from aicc.transforms.auto_schedule_lanes import lane_cycles, schedule_lanes
-from aicc.transforms.auto_schedule_reduce import candidates, reduce_cycles, schedule_reductions
-from aicc.transforms.loops_facts import Nest, analyse_nest
+from aicc.transforms.auto_schedule_reduce import best_reductions, reduce_cycles, schedule_reductions
+from aicc.transforms.loops_facts import Nest, analyse_nest, loop_facts
 from aicc.transforms.loops_nest import StepError
 from aicc.transforms.loops_vectorize import Axis, plan_vectors
 from aicc.transforms.schedule_writer import ATTRIBUTE, SUFFIX, ScheduleWriter
 from aicc.transforms.target_facts import TargetFacts, facts_of
 
-
-def top_loops(func: FuncOp) -> list[ForOp]:
-    """The outermost loops of a function, in order."""
-    return [op for op in func.body.block.ops if isinstance(op, ForOp)]
+CYCLES_PER_OP = 0.25
+"""Reckoned cycles of an op in vector code, per lane."""
 
 
 def can_vectorize(loop: ForOp) -> bool:
@@ -62,23 +61,48 @@ def schedule_nest(kernel: Kernel, nest: Nest) -> None:
         if can_vectorize(loop.op):
             step = partial(schedule_lanes, kernel, nest, loop)
             choices.append((lane_cycles(kernel, nest, loop), -len(choices), step))
-    for loop in candidates(nest):
-        if can_vectorize(loop.op):
-            step = partial(schedule_reductions, kernel, nest, loop)
-            choices.append((reduce_cycles(kernel, nest, loop), -len(choices), step))
+    reductions = best_reductions(nest, lambda loop: can_vectorize(loop.op), kernel.facts)
+    if reductions is not None:
+        step = partial(schedule_reductions, kernel, nest, reductions)
+        choices.append((reduce_cycles(kernel, nest, reductions), -len(choices), step))
     if choices:
         min(choices)[2]()
 
 
-def auto_schedule(
-    kernel: FuncOp, facts: TargetFacts, constants: frozenset[int] = frozenset()
-) -> NamedSequenceOp | None:
+def schedule_loops(kernel: Kernel, tops: Sequence[ForOp]) -> None:
+    """Writes the schedules of neighbouring loops, and of those inside a loop that is around several nests."""
+    for top in tops:
+        nest = analyse_nest(top)
+        if nest is not None:
+            schedule_nest(kernel, nest)
+        elif not top.inits:
+            spread = kernel.spread
+            if top.is_parallel and not spread:
+                loop = loop_facts(top)
+                cycles = float(CYCLES_PER_OP * loop.trips * reckoned_ops(top))
+                threads_for(kernel, kernel.writer.loop(loop.label), 0, loop.trips, cycles)
+                kernel.spread = True
+            schedule_loops(kernel, [op for op in top.block.ops if isinstance(op, ForOp)])
+            kernel.spread = spread
+
+
+def reckoned_ops(top: ForOp) -> int:
+    """About how many ops one iteration of `top` runs."""
+    total = 0
+    for op in top.block.ops:
+        total += loop_facts(op).trips * reckoned_ops(op) if isinstance(op, ForOp) else 1
+    return total
+
+
+def auto_schedule(func: FuncOp, facts: TargetFacts, constants: frozenset[int] = frozenset()) -> NamedSequenceOp | None:
     """The schedule of a kernel; `None` if it is best run as it is."""
-    writer = ScheduleWriter(kernel.sym_name.data)
-    state = Kernel(kernel, facts, writer, constants)
-    for top in top_loops(kernel):
-        if (nest := analyse_nest(top)) is not None:
-            schedule_nest(state, nest)
+    writer = ScheduleWriter(func.sym_name.data)
+    kernel = Kernel(func, facts, writer, constants)
+    if len(top_loops(func)) > 1:
+        # Fusion is tried on a copy, on which the rest of the schedule is then planned.
+        kernel.func = func.clone()
+        fuse_rows(kernel)
+    schedule_loops(kernel, top_loops(kernel.func))
     return None if writer.is_empty else writer.finish()
 
 

@@ -158,7 +158,8 @@ class Nest:
         return total * max(inner, 1)
 
 
-def _loop_facts(op: ForOp) -> Loop:
+def loop_facts(op: ForOp) -> Loop:
+    """The facts of one loop."""
     extent = extent_of(op)
     if extent is None:
         return Loop(op, None, op.trip_count or SYMBOL_GUESS)
@@ -168,7 +169,7 @@ def _loop_facts(op: ForOp) -> Loop:
 def analyse_nest(top: ForOp) -> Nest | None:
     """The facts of the nest at `top`; `None` if it is not one of parallel loops, reductions and straight code."""
     chain = perfect_nest(top)
-    parallel = [_loop_facts(loop) for loop in chain if not loop.inits]
+    parallel = [loop_facts(loop) for loop in chain if not loop.inits]
     if not all(loop.op.is_parallel for loop in parallel):
         return None
     if len(parallel) != len(chain):
@@ -189,7 +190,7 @@ def _analyse_body(parallel: list[Loop], block: Block | None, ops: Sequence[Opera
             if not op.inits:
                 return None
             reduction = perfect_nest(op)
-            chains.append([_loop_facts(loop) for loop in reduction])
+            chains.append([loop_facts(loop) for loop in reduction])
             inner = list(reduction[-1].block.ops)
             if any(isinstance(deeper, ForOp) for deeper in inner):
                 return None

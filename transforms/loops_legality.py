@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from aicc.dialects.loops import ForOp
+from aicc.transforms.loops_dependence import Dependence
 from aicc.transforms.loops_nest import StepError
 from aicc.transforms.loops_reduction import reductions_of
 
@@ -20,8 +21,8 @@ def check_parallel(step: str, loop: ForOp) -> None:
     """
     if loop.inits:
         raise StepError(step, loop, "carries a value from one iteration to the next")
-    if not loop.is_parallel:
-        raise StepError(step, loop, "its iterations are not known to be independent")
+    if not loop.is_parallel and (reason := Dependence().carried(loop)) is not None:
+        raise StepError(step, loop, f"its iterations depend on each other: {reason}")
 
 
 def check_reorderable(step: str, loops: Sequence[ForOp]) -> None:

@@ -12,11 +12,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp, UnitAttr, i64
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr, UnitAttr, i64
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
 from aicc.dialects.loops import ForOp
+from aicc.dialects.loops.attrs import LoopKind
 from aicc.transforms.loops_legality import check_parallel
 from aicc.transforms.loops_nest import StepError, kernels_with, labelled
 
@@ -36,6 +37,7 @@ def parallelize_loop(loop: ForOp, grain: int = 1) -> None:
         if isinstance(parent, ForOp) and parent.threads is not None:
             raise StepError(STEP, loop, f"loop '{parent.label.data}' around it runs on threads already")
         parent = parent.parent_op()
+    loop.kind = StringAttr(LoopKind.PARALLEL)
     loop.threads = UnitAttr()
     if grain > 1:
         loop.attributes["grain"] = IntegerAttr(grain, i64)

@@ -1,0 +1,93 @@
+"""
+Fusion across nests of one kernel: nests that go over the same rows, one after the other, become one loop over rows, so
+that what one of them writes for a row is still in cache when the next one reads it: softmax, normalisation.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import SSAValue
+
+from aicc.dialects.graph.dims import provably_equal
+from aicc.dialects.loops import ForOp, LoadOp, StoreOp
+from aicc.transforms.auto_schedule_common import Kernel
+from aicc.transforms.loops_dependence import Dependence, root_of
+from aicc.transforms.loops_facts import Nest, analyse_nest
+from aicc.transforms.loops_fuse import fuse_loops, plan_fusion
+from aicc.transforms.loops_nest import StepError
+
+
+def top_loops(func: FuncOp) -> list[ForOp]:
+    """The outermost loops of a function, in order."""
+    return [op for op in func.body.block.ops if isinstance(op, ForOp)]
+
+
+def _row_loops(nest: Nest) -> int:
+    """How many leading parallel loops may go around a whole row: those before the first one with contiguous access."""
+    for position, loop in enumerate(nest.parallel):
+        if any(access.moves[loop].stride == 1 and len(access.dims) > position + 1 for access in nest.accesses):
+            return position
+        inside = [*nest.parallel[position + 1 :], *nest.reductions]
+        if not any(access.moves[other].stride == 1 for other in inside for access in nest.accesses):
+            return position
+    return len(nest.parallel)
+
+
+def _shared_rows(first: Nest, second: Nest) -> int:
+    """How many leading loops the two nests have in common, as far as they go around rows in both."""
+    count = 0
+    most = min(_row_loops(first), _row_loops(second))
+    for a, b in zip(first.parallel[:most], second.parallel[:most], strict=True):
+        if a.extent is None or b.extent is None or not provably_equal(a.extent, b.extent):
+            break
+        count += 1
+    return count
+
+
+def _feeds(first: ForOp, second: ForOp) -> bool:
+    """Whether `second` reads what `first` writes, or both read the same buffer."""
+    touched: set[SSAValue] = {root_of(op.memref) for op in first.walk() if isinstance(op, LoadOp | StoreOp)}
+    return any(root_of(op.memref) in touched for op in second.walk() if isinstance(op, LoadOp))
+
+
+def fuse_rows(kernel: Kernel) -> None:
+    """Fuses neighbouring nests of the kernel along common rows, in the kernel itself and in its schedule."""
+    tops = top_loops(kernel.func)
+    nests = [analyse_nest(top) for top in tops]
+    depths = [
+        _shared_rows(a, b) if a is not None and b is not None and _feeds(x, y) else 0
+        for (x, y), (a, b) in zip(pairwise(tops), pairwise(nests), strict=True)
+    ]
+    start = 0
+    while start < len(tops):
+        end = start
+        while end < len(depths) and depths[end] > 0:
+            end += 1
+        if end > start:
+            # One depth for the whole run of nests.
+            _fuse_run(kernel, tops[start : end + 1], min(depths[start:end]))
+        start = end + 1
+
+
+def _fuse_run(kernel: Kernel, loops: list[ForOp], depth: int) -> None:
+    current = loops[0]
+    for other in loops[1:]:
+        fused = _fuse_pair(kernel, current, other, depth)
+        current = other if fused is None else fused
+
+
+def _fuse_pair(kernel: Kernel, first: ForOp, second: ForOp, depth: int) -> ForOp | None:
+    """Fuses two loops and `depth - 1` levels inside, as far as it is legal; `None` if it is not at all."""
+    try:
+        plan_fusion(first, second, Dependence())
+    except StepError:
+        return None
+    inner = [[op for op in loop.block.ops if isinstance(op, ForOp)] for loop in (first, second)]
+    writer = kernel.writer
+    writer.fuse(writer.loop(first.label.data), writer.loop(second.label.data), "rows stay in cache")
+    fused = fuse_loops(first, second)
+    if depth > 1 and inner[0] and inner[1]:
+        _fuse_pair(kernel, inner[0][-1], inner[1][0], depth - 1)
+    return fused
