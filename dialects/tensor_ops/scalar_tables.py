@@ -125,7 +125,7 @@ def _trailing_zeros(x: Array) -> Array:
 
 
 def _fma(x: Array, y: Array, z: Array) -> Array:
-    """Exact product for f32 and narrower; for f64 by Dekker's product and Knuth's sum, which keep what is rounded off."""
+    """Exact product for f32 and narrower; for f64 by Dekker's product and Knuth's sum, which keep what is cut off."""
     if x.dtype != np.float64:
         wide = np.float64
         return (x.astype(wide) * y.astype(wide) + z.astype(wide)).astype(x.dtype)
