@@ -292,6 +292,11 @@ class _Builder:
         return op
 
     def _new(self, value: SSAValue) -> SSAValue:
+        if (position := self.lane_of.get(value)) is not None:
+            # A loop variable that is computed with, not only indexed with: each lane's number.
+            shape = self.plan.shape(value)
+            numbers = AffineMap(len(shape), 0, (AffineDimExpr(position),))
+            return self._add(ApplyOp(numbers, (), vector_of(IndexType(), shape))).results[0]
         return self.values.get(value, value)
 
     def _lane_count(self, loop: ForOp, size: int) -> SSAValue:
