@@ -6,8 +6,8 @@ What a fenced block means is told by its language and by what stands before it:
 - `sh` runs with bash in an empty folder that holds a copy of `examples/`. A block of `make` commands is only checked to
   name targets that exist, and one that begins with `git clone` or `pip install` is left alone.
 - `python` runs as a program in the same folder.
-- Any block right after one of these is its expected output: there `...` stands for any text in a line, and a line of
-  only `...` for any lines.
+- `text` or `mlir` right after one of these is its expected output: there `...` stands for any text in a line, and a
+  line of only `...` for any lines.
 - `mlir` that is no expected output must parse and verify.
 - `<!-- file: name -->` right before a block writes the block to a file first, for the commands that follow.
 """
@@ -117,7 +117,7 @@ def differences(document: Path, *, update: bool = False) -> list[str]:
         output: str | None = None
         for block in blocks_of(source):
             expected_from, output = output if block.follows else None, None
-            if expected_from is not None and block.file is None:
+            if expected_from is not None and block.file is None and block.language in ("text", "mlir"):
                 if not matches(block.text, expected_from):
                     wrong.append(f"{document.name}:{block.line}: expected\n{block.text}\nfound\n{expected_from}")
                     replaced.append((block, expected_from.strip("\n") + "\n"))
