@@ -16,7 +16,18 @@ from difflib import get_close_matches
 from typing import NoReturn, cast
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import UNKNOWN_LOC, FileLineColLoc, IntAttr, LocationAttr, ModuleOp, StringAttr
+from xdsl.dialects.builtin import (
+    UNKNOWN_LOC,
+    AnyFloat,
+    ComplexType,
+    FileLineColLoc,
+    IndexType,
+    IntAttr,
+    IntegerType,
+    LocationAttr,
+    ModuleOp,
+    StringAttr,
+)
 from xdsl.ir import AttributeInvT, Block, BlockArgument, Dialect, Operation, Region, SSAValue
 from xdsl.parser import AttrParser, Parser, ParserState, UnresolvedOperand
 from xdsl.utils.exceptions import MultipleSpansParseError, ParseError, UnregisteredConstructException, VerifyException
@@ -40,6 +51,22 @@ class _Lexer(MLIRLexer):
     """xDSL's lexer, whose own pattern takes exponential time on a quote that is not closed."""
 
     _unescaped_characters_regex = re.compile(r'"(?:[^"\\\n\v\f]++|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*+"')
+
+
+class _BitsElement(AttrParser._TensorLiteralElement):  # pyright: ignore[reportPrivateUsage]
+    """A hexadecimal element of a dense literal: the bits of a float, which xDSL's parser takes for its value."""
+
+    def to_float_of(self, parser: AttrParser, type: AnyFloat) -> float:
+        """The float of type `type` that has these bits."""
+        assert isinstance(self.value, int)
+        if self.value.bit_length() > type.bitwidth:
+            parser.raise_error("hexadecimal float constant out of range for type", self.span)
+        return next(type.iter_unpack(self.value.to_bytes(type.compile_time_size, "little")))
+
+    def to_type(self, parser: AttrParser, type: AnyFloat | IntegerType | IndexType | ComplexType):
+        if isinstance(type, AnyFloat):
+            return self.to_float_of(parser, type)
+        return super().to_type(parser, type)
 
 
 class LocatedParser(Parser):
@@ -80,6 +107,11 @@ class LocatedParser(Parser):
         module = ModuleOp(ops)
         module.location = self._location(0)
         return module
+
+    def _parse_tensor_literal_element(self):
+        hexadecimal = self._current_token.text[:2] in ("0x", "0X")
+        element = super()._parse_tensor_literal_element()
+        return _BitsElement(element.is_negative, element.value, element.span) if hexadecimal else element
 
     def _raise_undefined(self, name: str) -> NoReturn:
         self.raise_error(f"value %{name} is used but not defined", self._first_uses.get(name))
