@@ -227,11 +227,15 @@ class GatherNdOp(IndirectOp):
     def evaluate(self, operands: Arrays, symbols: Mapping[str, int]) -> Arrays:
         x, indices = operands
         depth = indices.shape[-1]
-        index = nd_index(indices, x.shape, self.batch_rank)
-        shape = (*indices.shape[:-1], *x.shape[self.batch_rank + depth :])
+        batch = self.batch_rank
+        shape = (*indices.shape[:-1], *x.shape[batch + depth :])
         if 0 in shape or 0 in x.shape:
             return [np.zeros(shape, x.dtype)]
-        return [np.asarray(x[index]).reshape(shape)]
+        if depth == 0:
+            # Each index addresses all that follows the batch axes.
+            aligned = x.reshape((*x.shape[:batch], *[1] * (indices.ndim - 1 - batch), *x.shape[batch:]))
+            return [np.broadcast_to(aligned, shape)]
+        return [np.asarray(x[nd_index(indices, x.shape, batch)])]
 
 
 def check_nd(dims: Sequence[Dim], indices: Sequence[Dim], batch: int) -> int:
@@ -256,12 +260,8 @@ def check_nd(dims: Sequence[Dim], indices: Sequence[Dim], batch: int) -> int:
 
 def nd_index(indices: Array, shape: Sequence[int], batch: int) -> tuple[Array, ...]:
     """numpy's index of the elements (or slices) that `indices` address in an array of this shape."""
-    batches = positions(indices.shape[:-1])[:batch]
     places = [wrapped(indices[..., i], shape[batch + i]) for i in range(indices.shape[-1])]
-    if not places and not batches:
-        # An empty index addresses the whole; numpy needs to be told how often.
-        return ()
-    return (*batches, *places)
+    return (*positions(indices.shape[:-1])[:batch], *places)
 
 
 class ScatterOp(IndirectOp, ABC):

@@ -1,4 +1,4 @@
-"""Symbolic sizes: the normal form is a value of its own, texts parse back, bounds hold, arithmetic is that of integers."""
+"""Symbolic sizes: texts parse back, bounds hold, and arithmetic is that of integers."""
 
 import math
 
