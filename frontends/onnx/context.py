@@ -9,7 +9,7 @@ import numpy as np
 from xdsl.dialects.builtin import LocationAttr
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from aicc.dialects.graph.dims import Dim, dims_of, shape_text
+from aicc.dialects.graph.dims import Dim, shape_text
 from aicc.dialects.graph.dtypes import element_type, numpy_dtype
 from aicc.frontends.errors import ModelError
 from aicc.frontends.onnx.loading import NUMPY_DTYPES, Source, data_type_name, tensor_array
@@ -24,6 +24,14 @@ class Unsupported(Exception):
     """Why a node cannot be imported, in words for the model's user."""
 
 
+class UseDefinition(Exception):
+    """A handler that leaves a node to the standard's definition of its operator by others."""
+
+
+class Incomplete(Exception):
+    """A subgraph whose outputs were not all imported; what is wrong with it has been noted already."""
+
+
 class Scope(Protocol):
     """The importer, as handlers need it."""
 
@@ -34,7 +42,12 @@ class Scope(Protocol):
         ...
 
     def import_subgraph(self, graph: GraphProto, block: Block, arguments: Sequence[Value] = ()) -> list[Value]:
-        """Puts the nodes of a graph, whose inputs are `arguments`, into `block`; the results are its outputs."""
+        """
+        Puts the nodes of a graph, whose inputs are `arguments`, into `block`; the results are its outputs.
+
+        Raises:
+            Incomplete: if something in it is not supported.
+        """
         ...
 
 
@@ -119,7 +132,7 @@ class NodeContext:
         return self.value(position).type
 
     def dims(self, position: int) -> tuple[Dim, ...]:
-        return dims_of(self.type(position))
+        return self.value(position).dims
 
     def rank(self, position: int) -> int:
         return len(self.type(position).shape.data)

@@ -7,39 +7,31 @@ for whether its operator is known.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, NameLoc, StringAttr, UnknownLoc, i64
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, NameLoc, StringAttr, UnknownLoc
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
-from aicc.dialects.graph.buffers import array_to_constant_attr
-from aicc.dialects.graph.choice import CastOp
-from aicc.dialects.graph.constants import ConstantOp
-from aicc.dialects.graph.dims import is_tensor
-from aicc.dialects.graph.dtypes import numpy_dtype
-from aicc.dialects.graph.interfaces import ExecutableOp
-from aicc.dialects.graph.movement import ReshapeOp
-from aicc.dialects.graph.sizes import SizesOp
 from aicc.frontends.errors import ModelError
-from aicc.frontends.onnx.context import NodeContext, Result, Unsupported
+from aicc.frontends.onnx.context import Incomplete, NodeContext, Result, Unsupported, UseDefinition
+from aicc.frontends.onnx.folding import content_ops, folded, run_handler, set_name_hint
+from aicc.frontends.onnx.functions import has_function, standard_function
 from aicc.frontends.onnx.loading import Source, load, tensor_array
 from aicc.frontends.onnx.ordering import node_name, sorted_nodes
-from aicc.frontends.onnx.shape_arithmetic import evaluate, result_dtype, sizes_in
 from aicc.frontends.onnx.signature import Symbols
 from aicc.frontends.onnx.table import HANDLERS
-from aicc.frontends.onnx.values import FOLD_ELEMENTS, Value, constant_value, sizes_value
+from aicc.frontends.onnx.values import Value, constant_value
 
 if TYPE_CHECKING:
     from onnx import GraphProto, ModelProto, NodeProto, TensorProto
 
-OLDEST_OPSET, NEWEST_OPSET = 9, 28
+OLDEST_OPSET, NEWEST_OPSET = 7, 28
 """Versions of the standard operator set whose meaning the handlers know."""
 
 
@@ -116,8 +108,11 @@ class _Importer:
         block = Block(arg_types=types)
         arguments = [Value(type, value.name, ssa) for value, type, ssa in zip(inputs, types, block.args, strict=True)]
         for argument in arguments:
-            _name_value(argument)
-        results = self.import_subgraph(graph, block, arguments, [value.name for value in inputs])
+            set_name_hint(argument)
+        try:
+            results = self.import_subgraph(graph, block, arguments, [value.name for value in inputs])
+        except Incomplete:
+            results = []
         if self._problems:
             raise ModelError(_list_of(list(self._problems)))
         returned = [self.materialise(value) for value in results]
@@ -147,18 +142,13 @@ class _Importer:
         """An SSA value for a tensor; constants go to the start of the function, so that they are visible everywhere."""
         if value.ssa is not None:
             return value.ssa
-        assert value.content is not None
-        if value.symbolic:
-            ops = _sizes_ops(value)
-        else:
-            name = self._buffer_name(value.name)
-            ops = [ConstantOp(array_to_constant_attr(value.content, name), value.type)]
+        ops = content_ops(value, self._buffer_name(value.name))
         location = NameLoc(StringAttr(value.name), UnknownLoc())
         for op in ops:
             op.location = location
         self._constants += ops
         value.ssa = ops[-1].results[0]
-        _name_value(value)
+        set_name_hint(value)
         return value.ssa
 
     def _buffer_name(self, wanted: str) -> str:
@@ -209,41 +199,52 @@ class _Importer:
             problem = _Problem(sparse.values.name, "sparse initializer", "sparse tensors are not supported")
             names[sparse.values.name] = _Missing(problem)
         for node in sorted_nodes(graph):
-            self._import_node(node, names, block)
+            self._import_node(node, node_name(node), names, block)
+        return self._outputs([value.name for value in graph.output])
+
+    def _outputs(self, outputs: Sequence[str]) -> list[Value]:
+        """The values of these names; leaves the innermost scope."""
         results: list[Value] = []
-        for output in graph.output:
-            found = self._lookup(output.name)
+        for name in outputs:
+            found = self._lookup(name)
             if isinstance(found, Value):
                 results.append(found)
             elif found is None:
-                raise ModelError(f"output '{output.name}' is no result of a node, input or initializer")
+                raise ModelError(f"output '{name}' is no result of a node, input or initializer")
             elif found.problem is not None:
                 self._problems[found.problem] = None
         self._scopes.pop()
-        if len(results) != len(graph.output) and not self._problems:
-            raise ModelError("an output could not be imported")
+        if len(results) != len(outputs):
+            raise Incomplete
         return results
 
     def _initializer(self, tensor: TensorProto, main: bool) -> np.ndarray:
         return tensor_array(tensor, self.source, self.source.weights.get(tensor.name) if main else None)
 
-    def _import_node(self, node: NodeProto, names: _Names, block: Block) -> None:
-        name = node_name(node)
+    def _import_node(self, node: NodeProto, name: str, names: _Names, block: Block) -> None:
         domain = "" if node.domain == "ai.onnx" else node.domain
         version = self._opsets.get(domain)
         operator = f"{domain}::{node.op_type}" if domain else node.op_type
         operator += f", opset {version}" if version is not None else ", no opset given"
         results: Sequence[Value | None] = ()
         try:
-            handler = HANDLERS.get((domain, node.op_type))
             if version is None:
                 raise Unsupported(f"the model names no opset for domain '{domain}'")
-            if handler is None:
+            handler = HANDLERS.get((domain, node.op_type))
+            if handler is None and not has_function(node, version):
                 raise Unsupported("the operator is not supported")
             inputs = self._inputs(node)
             if inputs is not None:
-                context = NodeContext(node, name, version, inputs, self, block, NameLoc(StringAttr(name), UnknownLoc()))
-                results = self._results(context, _as_list(handler, context))
+                location = NameLoc(StringAttr(name), UnknownLoc())
+                context = NodeContext(node, name, version, inputs, self, block, location)
+                try:
+                    if handler is None:
+                        raise UseDefinition
+                    results = self._results(context, run_handler(handler, context))
+                except UseDefinition:
+                    results = self._import_function(context)
+        except Incomplete:
+            pass
         except Unsupported as reason:
             self._problems[_Problem(name, operator, str(reason))] = None
         except VerifyException as error:
@@ -263,6 +264,30 @@ class _Importer:
                 names[output] = _Missing(_Problem(name, operator, f"output {i} ('{output}') is not supported"))
             else:
                 names[output] = _Missing()
+
+    def _import_function(self, context: NodeContext) -> list[Value | None]:
+        """An operator by its definition; what is not supported in it is told of the node itself."""
+        function = standard_function(context.node, context.version, context.inputs)
+        names: _Names = {
+            name: value for name, value in zip(function.input, context.inputs, strict=False) if value is not None
+        }
+        scopes, opsets, problems = self._scopes, self._opsets, self._problems
+        self._scopes, self._problems = [names], {}
+        self._opsets = {
+            "" if entry.domain == "ai.onnx" else entry.domain: entry.version for entry in function.opset_import
+        }
+        try:
+            for node in function.node:
+                self._import_node(node, context.name, names, context.block)
+            wanted = [name for name, given in zip(function.output, context.node.output, strict=False) if given]
+            found = dict(zip(wanted, self._outputs(wanted), strict=True))
+            return [found.get(name) for name in function.output]
+        except Incomplete:
+            inner = next(iter(self._problems), None)
+            why = f" (its definition needs {inner.operator}: {inner.reason})" if inner is not None else ""
+            raise Unsupported(f"the operator is not supported{why}") from None
+        finally:
+            self._scopes, self._opsets, self._problems = scopes, opsets, problems
 
     def _inputs(self, node: NodeProto) -> list[Value | None] | None:
         """The node's inputs; None if one of them was not imported."""
@@ -287,85 +312,17 @@ class _Importer:
                 op.verify(verify_nested_ops=False)
         outputs = list(context.node.output) + [""] * (len(made) - len(context.node.output))
         results: list[Value | None] = []
-        folded = _folded(context, made)
+        arrays = folded(context, made)
         for i, (result, name) in enumerate(zip(made, outputs, strict=False)):
-            if folded is not None:
-                results.append(constant_value(folded[i], name))
+            if arrays is not None:
+                results.append(constant_value(arrays[i], name))
             elif isinstance(result, SSAValue):
                 value = Value(result.type, name, result)  # pyright: ignore[reportArgumentType]
-                _name_value(value)
+                set_name_hint(value)
                 results.append(value)
             else:
                 results.append(result)
         return results
-
-
-def _as_list(handler: object, context: NodeContext) -> Sequence[Result | None]:
-    """Runs the arithmetic on sizes if the node is such, else its handler."""
-    contents = [None if value is None else value.content for value in context.inputs]
-    present = [value for value in context.inputs if value is not None]
-    if any(value.symbolic for value in present) and all(value.content is not None for value in present):
-        content = evaluate(context.op_type, context, contents)
-        if content is not None:
-            dtypes = [numpy_dtype(value.type.element_type) for value in present]
-            return [sizes_value(content, result_dtype(context.op_type, context, dtypes), context.node.output[0])]
-    made = handler(context)  # pyright: ignore
-    return [made] if isinstance(made, SSAValue | Value) else list(made)  # pyright: ignore
-
-
-def _folded(context: NodeContext, made: Sequence[Result | None]) -> list[np.ndarray] | None:
-    """The results of a node as arrays, if all its inputs are small constants; its ops are then removed."""
-    ops = context.emitted
-    if not ops or not all(isinstance(result, SSAValue) for result in made):
-        return None
-    for value in context.inputs:
-        if value is not None and not _is_small_constant(value):
-            return None
-    for op in ops:
-        if not isinstance(op, ExecutableOp) or not all(map(_is_small_type, op.result_types)):
-            return None
-    known: dict[SSAValue, np.ndarray] = {}
-    for op in ops:
-        for operand in op.operands:
-            if operand not in known:
-                owner = operand.owner
-                assert isinstance(owner, ConstantOp)  # Everything else a node reads is its own, or was checked above.
-                known[operand] = owner.array()
-        assert isinstance(op, ExecutableOp)
-        known.update(zip(op.results, op.evaluate([known[operand] for operand in op.operands], {}), strict=True))
-    results = [known[result] for result in made if isinstance(result, SSAValue)]
-    for op in reversed(ops):
-        op.detach()
-        op.erase()
-    return results
-
-
-def _is_small_constant(value: Value) -> bool:
-    return value.content is not None and not value.symbolic and value.content.size <= FOLD_ELEMENTS
-
-
-def _is_small_type(type: Attribute) -> bool:
-    return is_tensor(type) and type.has_static_shape() and type.element_count() <= FOLD_ELEMENTS
-
-
-def _sizes_ops(value: Value) -> list[Operation]:
-    """Ops that make a tensor of sizes."""
-    assert value.content is not None
-    ops: list[Operation] = [SizesOp(sizes_in(value.content))]
-    if value.content.ndim != 1:
-        ops.append(ReshapeOp(ops[-1], value.content.shape))
-    if value.type.element_type != i64:
-        ops.append(CastOp(ops[-1], value.type.element_type))
-    return ops
-
-
-def _name_value(value: Value) -> None:
-    """Gives the SSA value the tensor's name, as far as IR can write it."""
-    assert value.ssa is not None
-    if value.ssa.name_hint is None:
-        name = re.sub(r"[^A-Za-z0-9_]+", "_", value.name).strip("_")
-        if name and not value.name.isdigit():
-            value.ssa.name_hint = f"_{name}" if name[0].isdigit() else name
 
 
 def _names_attr(names: Sequence[str]) -> ArrayAttr[DictionaryAttr]:

@@ -6,13 +6,15 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 from xdsl.dialects.builtin import i64
+from xdsl.ir import SSAValue
 
 from aicc.dialects.graph.arithmetic import AddOp, MulOp
-from aicc.dialects.graph.choice import CastOp
+from aicc.dialects.graph.choice import CastOp, WhereOp
+from aicc.dialects.graph.comparison import EqOp, LtOp
 from aicc.dialects.graph.constants import IotaOp
 from aicc.dialects.graph.dims import Dim, SymExpr, ceildiv, dim_max, dim_prod, tensor_type
-from aicc.dialects.graph.dtypes import is_integer, numpy_dtype
-from aicc.dialects.graph.movement import ExpandOp
+from aicc.dialects.graph.dtypes import is_float, is_integer, numpy_dtype
+from aicc.dialects.graph.movement import ExpandOp, ReshapeOp, SliceOp
 from aicc.frontends.onnx.context import Handler, NodeContext, Result
 from aicc.frontends.onnx.values import Value, constant_value, object_array, sizes_value
 
@@ -93,9 +95,45 @@ def _integer_range(ctx: NodeContext, start: Dim, limit: Dim, delta: Dim) -> Resu
     return values if element == i64 else ctx.emit(CastOp(values, element))
 
 
+def _eye_like(ctx: NodeContext) -> SSAValue:
+    """1 where `column - row == k`, else 0."""
+    if ctx.rank(0) != 2:
+        ctx.fail(f"the input has rank {ctx.rank(0)}, expected 2")
+    rows, columns = ctx.dims(0)
+    element = ctx.attr_element("dtype") if ctx.has_attr("dtype") else ctx.element(0)
+    row, column = ctx.emit(IotaOp(tensor_type([rows, 1], i64), 0)), ctx.emit(IotaOp(tensor_type([1, columns], i64), 1))
+    shifted = ctx.emit(AddOp(row, ctx.scalar(ctx.attr_int("k", 0), i64)))
+    return ctx.emit(CastOp(ctx.emit(EqOp(column, shifted)), element))
+
+
+def _depth(ctx: NodeContext) -> Dim:
+    """Input 1, which may be a float."""
+    if is_float(ctx.element(1)):
+        return int(ctx.constant_input(1, "depth").reshape(()))
+    (depth,) = ctx.sizes(1, "depth")
+    return depth
+
+
+def _one_hot(ctx: NodeContext) -> SSAValue:
+    """`values[1]` where the index along a new axis is that in `indices` (negative: from the end), else `values[0]`."""
+    depth = _depth(ctx)
+    dims = list(ctx.dims(0))
+    axis = ctx.axis(ctx.attr_int("axis", -1), len(dims) + 1)
+    indices = ctx.ssa(0) if ctx.element(0) == i64 else ctx.emit(CastOp(ctx.ssa(0), i64))
+    indices = ctx.emit(ReshapeOp(indices, (*dims[:axis], 1, *dims[axis:])))
+    size = ctx.scope.materialise(sizes_value(object_array([depth], ()), np.dtype(np.int64), f"{ctx.name}_depth"))
+    negative = ctx.emit(LtOp(indices, ctx.scalar(0, i64)))
+    indices = ctx.emit(WhereOp(negative, ctx.emit(AddOp(indices, size)), indices))
+    places = ctx.emit(IotaOp(tensor_type([depth, *[1] * (len(dims) - axis)], i64), 0))
+    off, on = (ctx.emit(ReshapeOp(ctx.emit(SliceOp(ctx.ssa(2), [i], [1])), ())) for i in (0, 1))
+    return ctx.emit(WhereOp(ctx.emit(EqOp(indices, places)), on, off))
+
+
 HANDLERS: Mapping[str, Handler] = {
     "Constant": _constant,
     "ConstantOfShape": _constant_of_shape,
+    "EyeLike": _eye_like,
+    "OneHot": _one_hot,
     "Range": _range,
     "Shape": _shape,
     "Size": _size,

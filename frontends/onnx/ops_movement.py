@@ -287,8 +287,15 @@ def _space_to_depth(ctx: NodeContext) -> SSAValue:
         if isinstance(size, int) and size % block:
             ctx.fail(f"size {size} is no multiple of the blocksize {block}")
     rows, columns = floordiv(h, block), floordiv(w, block)
+    match ctx.attr_str("mode", "DCR"):
+        case "DCR":
+            perm = (0, 3, 5, 1, 2, 4)
+        case "CRD":
+            perm = (0, 1, 3, 5, 2, 4)
+        case mode:
+            ctx.fail(f"mode is '{mode}', expected DCR or CRD")
     x = ctx.emit(ReshapeOp(ctx.ssa(0), (n, c, rows, block, columns, block)))
-    x = ctx.emit(TransposeOp(x, (0, 3, 5, 1, 2, 4)))
+    x = ctx.emit(TransposeOp(x, perm))
     return ctx.emit(ReshapeOp(x, (n, c * block * block, rows, columns)))
 
 

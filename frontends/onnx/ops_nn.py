@@ -18,10 +18,10 @@ from aicc.dialects.graph.matmul import LinearOp, MatmulOp
 from aicc.dialects.graph.movement import ConcatOp, PadOp, ReshapeOp, TransposeOp
 from aicc.dialects.graph.pooling import AvgPoolOp, GlobalAvgPoolOp, GlobalMaxPoolOp, MaxPoolOp
 from aicc.dialects.graph.windows import same_pads
-from aicc.frontends.onnx.context import Handler, NodeContext, Result
+from aicc.frontends.onnx.context import Handler, NodeContext, Result, UseDefinition
 
 
-def _window(ctx: NodeContext, kernel: Sequence[Dim]) -> tuple[tuple[int, ...], tuple[Dim, ...], tuple[int, ...]]:
+def window(ctx: NodeContext, kernel: Sequence[Dim]) -> tuple[tuple[int, ...], tuple[Dim, ...], tuple[int, ...]]:
     """Strides, pads and dilations of a window over the axes of space, with `auto_pad` worked out."""
     sizes = ctx.dims(0)[2:]
     rank = len(sizes)
@@ -56,7 +56,7 @@ def _conv(ctx: NodeContext) -> SSAValue:
     given = ctx.attr_ints("kernel_shape", ())
     if given and given != kernel:
         ctx.fail(f"kernel_shape is {list(given)}, but the weight has shape {shape_text(ctx.dims(1))}")
-    strides, pads, dilations = _window(ctx, kernel)
+    strides, pads, dilations = window(ctx, kernel)
     return ctx.emit(ConvOp(ctx.ssa(0), ctx.ssa(1), ctx.optional(2), strides, pads, dilations, ctx.attr_int("group", 1)))
 
 
@@ -64,7 +64,7 @@ def _max_pool(ctx: NodeContext) -> list[Result | None]:
     """Without the positions of the maxima (output 1)."""
     _image_rank(ctx)
     kernel = ctx.attr_ints("kernel_shape")
-    strides, pads, dilations = _window(ctx, kernel)
+    strides, pads, dilations = window(ctx, kernel)
     ceil_mode = bool(ctx.attr_int("ceil_mode", 0))
     return [ctx.emit(MaxPoolOp(ctx.ssa(0), kernel, strides, pads, dilations, ceil_mode)), None]
 
@@ -72,7 +72,7 @@ def _max_pool(ctx: NodeContext) -> list[Result | None]:
 def _average_pool(ctx: NodeContext) -> SSAValue:
     _image_rank(ctx)
     kernel = ctx.attr_ints("kernel_shape")
-    strides, pads, dilations = _window(ctx, kernel)
+    strides, pads, dilations = window(ctx, kernel)
     ceil_mode, include = bool(ctx.attr_int("ceil_mode", 0)), bool(ctx.attr_int("count_include_pad", 0))
     return ctx.emit(AvgPoolOp(ctx.ssa(0), kernel, strides, pads, dilations, ceil_mode, include))
 
@@ -152,13 +152,9 @@ def _heads(ctx: NodeContext, position: int, count: int | None) -> SSAValue:
 
 def _attention(ctx: NodeContext) -> list[Result | None]:
     """Grouped queries become an axis of their own, along which keys and values broadcast."""
-    for name in ("left_window_size", "right_window_size"):
-        if ctx.attr_int(name, -1) >= 0:
-            ctx.fail(f"attribute '{name}' is not supported")
-    if ctx.has(6):
-        ctx.fail("input 6 (nonpad_kv_seqlen) is not supported")
-    if ctx.wants(3):
-        ctx.fail("output 3 (qk_matmul_output) is not supported")
+    windowed = any(ctx.attr_int(name, -1) >= 0 for name in ("left_window_size", "right_window_size"))
+    if windowed or ctx.has(6) or ctx.wants(3):  # nonpad_kv_seqlen, qk_matmul_output
+        raise UseDefinition
     query = _heads(ctx, 0, ctx.attr_int("q_num_heads") if ctx.has_attr("q_num_heads") else None)
     kv_heads = ctx.attr_int("kv_num_heads") if ctx.has_attr("kv_num_heads") else None
     key, value = _heads(ctx, 1, kv_heads), _heads(ctx, 2, kv_heads)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from xdsl.dialects.builtin import f32
+from xdsl.dialects.builtin import f32, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from aicc.dialects.graph.arg_reductions import ArgMaxOp
 from aicc.dialects.graph.arithmetic import AddOp, DivOp, MulOp, SubOp
 from aicc.dialects.graph.choice import CastOp, WhereOp
 from aicc.dialects.graph.comparison import EqOp
-from aicc.dialects.graph.dims import dim_prod
+from aicc.dialects.graph.constants import IotaOp
+from aicc.dialects.graph.dims import dim_prod, tensor_type
 from aicc.dialects.graph.functions import ReciprocalOp, SqrtOp
 from aicc.dialects.graph.interfaces import element_type_of
 from aicc.dialects.graph.movement import ExpandOp, ReshapeOp
@@ -33,6 +35,21 @@ def _along_axis(op: Callable[[SSAValue, int], Operation]) -> Handler:
         return ctx.emit(ReshapeOp(ctx.emit(op(flat, 1)), dims))
 
     return handle
+
+
+def _hardmax(ctx: NodeContext) -> SSAValue:
+    """1 at the first largest element, else 0; along the axes of softmax."""
+    dims = ctx.dims(0)
+    flattens = ctx.version < 13
+    axis = ctx.axis(ctx.attr_int("axis", 1 if flattens else -1), len(dims), past_end=flattens)
+    x, sizes = ctx.ssa(0), dims
+    if flattens:
+        sizes, axis = (dim_prod(dims[:axis]), dim_prod(dims[axis:])), 1
+        x = ctx.emit(ReshapeOp(x, sizes))
+    place = ctx.emit(ArgMaxOp(x, axis, keepdims=True))
+    index = ctx.emit(IotaOp(tensor_type([sizes[axis], *[1] * (len(sizes) - 1 - axis)], i64), 0))
+    result = ctx.emit(CastOp(ctx.emit(EqOp(place, index)), ctx.element(0)))
+    return ctx.emit(ReshapeOp(result, dims)) if flattens else result
 
 
 def _batch_norm(ctx: NodeContext) -> list[Result | None]:
@@ -128,6 +145,7 @@ def _mean_variance_norm(ctx: NodeContext) -> SSAValue:
 HANDLERS: Mapping[str, Handler] = {
     "BatchNormalization": _batch_norm,
     "GroupNormalization": _group_norm,
+    "Hardmax": _hardmax,
     "InstanceNormalization": _instance_norm,
     "LRN": _lrn,
     "LayerNormalization": _layer_norm,

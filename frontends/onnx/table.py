@@ -4,25 +4,33 @@ from collections.abc import Mapping
 
 from aicc.frontends.onnx import (
     ops_control,
+    ops_conv_transpose,
+    ops_einsum,
     ops_elementwise,
     ops_generators,
     ops_indexing,
     ops_movement,
     ops_nn,
     ops_norm,
+    ops_quantize,
     ops_reduce,
+    ops_resize,
 )
 from aicc.frontends.onnx.context import Handler
 
 _STANDARD = (
     ops_control,
+    ops_conv_transpose,
+    ops_einsum,
     ops_elementwise,
     ops_generators,
     ops_indexing,
     ops_movement,
     ops_nn,
     ops_norm,
+    ops_quantize,
     ops_reduce,
+    ops_resize,
 )
 
 HANDLERS: Mapping[tuple[str, str], Handler] = {

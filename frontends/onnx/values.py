@@ -15,13 +15,10 @@ import numpy as np
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import SSAValue
 
-from aicc.dialects.graph.dims import Dim, SymExpr, tensor_type
+from aicc.dialects.graph.dims import Dim, SymExpr, dims_of, tensor_type
 from aicc.dialects.graph.dtypes import element_type
 
 AnyTensor: TypeAlias = TensorType[Any]
-
-FOLD_ELEMENTS = 4096
-"""Constants of up to this many elements are computed during import."""
 
 
 @dataclass(slots=True, eq=False)
@@ -33,6 +30,11 @@ class Value:
     ssa: SSAValue | None = None
     content: np.ndarray | None = None
     """Numeric, or of dtype object: `Dim` (also `bool`) elements."""
+
+    @property
+    def dims(self) -> tuple[Dim, ...]:
+        """The sizes."""
+        return dims_of(self.type)
 
     @property
     def symbolic(self) -> bool:
