@@ -232,8 +232,8 @@ class StructuredOp(IRDLOperation, RegionExecutableOp):
     # Verification
 
     def verify_(self) -> None:
-        self._verify_maps()
         self._verify_fills_and_inits()
+        self._verify_maps()
         self._verify_regions()
         for result in self.res:  # C11
             if (found := dims_of(result.type)) != self.parallel_dims:
@@ -244,8 +244,6 @@ class StructuredOp(IRDLOperation, RegionExecutableOp):
 
     def _verify_maps(self) -> None:
         operands = (*self.inputs, *self.finish_inputs)
-        if not 0 <= self.parallel_count <= len(self.dims):
-            raise VerifyException(f"num_parallel is {self.parallel_count}, expected 0 to {len(self.dims)}")
         if len(self.maps.data) != len(operands):  # C1
             raise VerifyException(f"found {len(self.maps.data)} maps, expected one per operand ({len(operands)})")
         known = [extent if isinstance(extent, int) else None for extent in self.dims]
@@ -271,6 +269,8 @@ class StructuredOp(IRDLOperation, RegionExecutableOp):
                 _verify_bounds(affine_map, shape, simplifier)  # C12
 
     def _verify_fills_and_inits(self) -> None:
+        if not 0 <= self.parallel_count <= len(self.dims):
+            raise VerifyException(f"num_parallel is {self.parallel_count}, expected 0 to {len(self.dims)}")
         if len(self.fills.data) != len(self.inputs):  # C5
             raise VerifyException(f"found {len(self.fills.data)} fills, expected one per input ({len(self.inputs)})")
         for operand, fill in zip(self.inputs, self.input_fills, strict=True):
