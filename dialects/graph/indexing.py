@@ -245,6 +245,8 @@ def check_nd(dims: Sequence[Dim], indices: Sequence[Dim], batch: int) -> int:
     Raises:
         VerifyException: if it is no constant, or does not fit.
     """
+    if not indices:
+        raise VerifyException("indices have rank 0, expected at least 1")
     if not 0 <= batch < len(indices):
         raise VerifyException(f"batch_dims is {batch}, expected 0 to {len(indices) - 1} for indices of this rank")
     depth = indices[-1]

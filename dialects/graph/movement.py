@@ -203,7 +203,9 @@ class ConcatOp(MovementOp):
         check_axis(axis, len(result))  # C3
         for x, dims in zip(self.xs, shapes, strict=True):
             if element_type_of(x) != element or len(dims) != len(result):  # C2
-                raise VerifyException(f"operands have types {self.xs[0].type} and {x.type}, expected equal ranks")
+                raise VerifyException(
+                    f"operands have types {self.xs[0].type} and {x.type}, expected equal ranks and element types"
+                )
             for i, (a, b) in enumerate(zip(result, dims, strict=True)):
                 if i != axis and provably_different(a, b):  # C4
                     raise VerifyException(f"sizes {a} and {b} of axis {i} differ, expected equal ones")
