@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn, Protocol, TypeAlias, TypeVar
 
 import numpy as np
@@ -22,6 +23,13 @@ if TYPE_CHECKING:
 
 class Unsupported(Exception):
     """Why a node cannot be imported, in words for the model's user."""
+
+
+@dataclass(frozen=True)
+class Unavailable:
+    """Stands for an output that cannot be imported; only reported if somebody reads it."""
+
+    reason: str
 
 
 class UseDefinition(Exception):
@@ -54,8 +62,9 @@ class Scope(Protocol):
 T = TypeVar("T")
 
 Result: TypeAlias = SSAValue | Value
-Handler: TypeAlias = Callable[["NodeContext"], Result | Sequence[Result | None]]
-"""Makes the ops of a node; one result, or a sequence with one entry per output (None for one nobody may use)."""
+Output: TypeAlias = "Result | Unavailable"
+Handler: TypeAlias = Callable[["NodeContext"], Result | Sequence[Output]]
+"""Makes the ops of a node; one result, or a sequence with one entry per output."""
 
 
 class NodeContext:

@@ -17,7 +17,7 @@ from aicc.dialects.graph.dtypes import numpy_dtype
 from aicc.dialects.graph.interfaces import ExecutableOp
 from aicc.dialects.graph.movement import ReshapeOp
 from aicc.dialects.graph.sizes import SizesOp
-from aicc.frontends.onnx.context import Handler, NodeContext, Result
+from aicc.frontends.onnx.context import Handler, NodeContext, Output
 from aicc.frontends.onnx.shape_arithmetic import evaluate, result_dtype, sizes_in
 from aicc.frontends.onnx.values import Value, sizes_value
 
@@ -38,7 +38,7 @@ def content_ops(value: Value, buffer_name: str) -> list[Operation]:
     return ops
 
 
-def run_handler(handler: Handler, context: NodeContext) -> Sequence[Result | None]:
+def run_handler(handler: Handler, context: NodeContext) -> Sequence[Output]:
     """What a node makes: the result of arithmetic on sizes if it is such, else what its handler makes."""
     present = [value for value in context.inputs if value is not None]
     if any(value.symbolic for value in present) and all(value.content is not None for value in present):
@@ -51,7 +51,7 @@ def run_handler(handler: Handler, context: NodeContext) -> Sequence[Result | Non
     return [made] if isinstance(made, SSAValue | Value) else list(made)
 
 
-def folded(context: NodeContext, made: Sequence[Result | None]) -> list[np.ndarray] | None:
+def folded(context: NodeContext, made: Sequence[Output]) -> list[np.ndarray] | None:
     """The results of a node as arrays, if all its inputs are small constants; its ops are then removed."""
     ops = context.emitted
     if not ops or not all(isinstance(result, SSAValue) for result in made):

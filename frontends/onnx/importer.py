@@ -19,7 +19,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from aicc.frontends.errors import ModelError
-from aicc.frontends.onnx.context import Incomplete, NodeContext, Result, Unsupported, UseDefinition
+from aicc.frontends.onnx.context import Incomplete, NodeContext, Output, Unavailable, Unsupported, UseDefinition
 from aicc.frontends.onnx.folding import content_ops, folded, run_handler, set_name_hint
 from aicc.frontends.onnx.functions import has_function, standard_function
 from aicc.frontends.onnx.loading import Source, load, tensor_array
@@ -226,7 +226,7 @@ class _Importer:
         version = self._opsets.get(domain)
         operator = f"{domain}::{node.op_type}" if domain else node.op_type
         operator += f", opset {version}" if version is not None else ", no opset given"
-        results: Sequence[Value | None] = ()
+        results: Sequence[Value | Unavailable] = ()
         try:
             if version is None:
                 raise Unsupported(f"the model names no opset for domain '{domain}'")
@@ -257,15 +257,15 @@ class _Importer:
                 continue
             if output in names:
                 raise ModelError(f"the result '{output}' of node '{name}' is also an input or initializer")
-            value = results[i] if i < len(results) else None
-            if value is not None:
+            value = results[i] if i < len(results) else Unavailable("is not supported")
+            if isinstance(value, Value):
                 names[output] = value
             elif results:
-                names[output] = _Missing(_Problem(name, operator, f"output {i} ('{output}') is not supported"))
+                names[output] = _Missing(_Problem(name, operator, f"output {i} ('{output}') {value.reason}"))
             else:
                 names[output] = _Missing()
 
-    def _import_function(self, context: NodeContext) -> list[Value | None]:
+    def _import_function(self, context: NodeContext) -> list[Value | Unavailable]:
         """An operator by its definition; what is not supported in it is told of the node itself."""
         function = standard_function(context.node, context.version, context.inputs)
         names: _Names = {
@@ -281,7 +281,7 @@ class _Importer:
                 self._import_node(node, context.name, names, context.block)
             wanted = [name for name, given in zip(function.output, context.node.output, strict=False) if given]
             found = dict(zip(wanted, self._outputs(wanted), strict=True))
-            return [found.get(name) for name in function.output]
+            return [found.get(name, Unavailable("is not read")) for name in function.output]
         except Incomplete:
             inner = next(iter(self._problems), None)
             why = f" (its definition needs {inner.operator}: {inner.reason})" if inner is not None else ""
@@ -305,13 +305,13 @@ class _Importer:
                 inputs.append(found)
         return inputs if complete else None
 
-    def _results(self, context: NodeContext, made: Sequence[Result | None]) -> list[Value | None]:
+    def _results(self, context: NodeContext, made: Sequence[Output]) -> list[Value | Unavailable]:
         """Names what a handler made, or replaces it by constants where all it reads are small constants."""
         for op in context.emitted:
             if op.regions:  # All others have checked their operands when they were made.
                 op.verify(verify_nested_ops=False)
         outputs = list(context.node.output) + [""] * (len(made) - len(context.node.output))
-        results: list[Value | None] = []
+        results: list[Value | Unavailable] = []
         arrays = folded(context, made)
         for i, (result, name) in enumerate(zip(made, outputs, strict=False)):
             if arrays is not None:

@@ -19,7 +19,7 @@ from aicc.dialects.graph.control import IfOp, WhileOp, YieldOp
 from aicc.dialects.graph.dims import Dim, tensor_type
 from aicc.dialects.graph.indexing import ScatterNdOp
 from aicc.dialects.graph.movement import ExpandOp, ReshapeOp
-from aicc.frontends.onnx.context import Handler, NodeContext, Result
+from aicc.frontends.onnx.context import Handler, NodeContext, Output, Result, Unavailable
 from aicc.frontends.onnx.shape_arithmetic import sizes_in
 from aicc.frontends.onnx.values import Value
 
@@ -50,7 +50,7 @@ def _scalar(ctx: NodeContext, position: int) -> SSAValue:
     return ctx.emit(ReshapeOp(ctx.ssa(position), ())) if ctx.rank(position) else ctx.ssa(position)
 
 
-def _loop(ctx: NodeContext) -> list[Result | None]:
+def _loop(ctx: NodeContext) -> list[Output]:
     graph = ctx.attr_graph("body")
     carried = [ctx.ssa(i) for i in range(2, len(ctx.inputs))]
     if len(graph.input) != 2 + len(carried) or len(graph.output) < 1 + len(carried):
@@ -79,7 +79,8 @@ def _loop(ctx: NodeContext) -> list[Result | None]:
     loop = WhileOp(state, Region(_condition(ctx, body)), Region(body))
     finals = ctx.emit_all(loop)[2:]
     missing = len(results) - len(carried) - len(scans)
-    return [*finals, *[None] * missing]
+    reason = "has a slice per iteration, but the number of iterations is computed at run time"
+    return [*finals, *[Unavailable(reason)] * missing]
 
 
 def _import_body(ctx: NodeContext, graph: GraphProto, body: Block) -> tuple[Value, list[Value]]:

@@ -101,15 +101,14 @@ def _converted(ctx: NodeContext, target: Attribute) -> Result:
     return ctx.emit(choice.CastOp(ctx.ssa(0), target))
 
 
-def _dropout(ctx: NodeContext) -> list[Result | None]:
+def _dropout(ctx: NodeContext) -> list[Result]:
     """Inference: the input, and a mask of ones."""
     if ctx.has(2) and ctx.constant_input(2, "training_mode").any():
         ctx.fail("training mode is not supported")
-    mask: Result | None = None
-    if ctx.wants(1):
-        element = i1 if ctx.version >= 10 else ctx.element(0)
-        mask = ctx.emit(ExpandOp(ctx.scalar(True, element), ctx.dims(0)))
-    return [ctx.value(0), mask]
+    if not ctx.wants(1):
+        return [ctx.value(0)]
+    element = i1 if ctx.version >= 10 else ctx.element(0)
+    return [ctx.value(0), ctx.emit(ExpandOp(ctx.scalar(True, element), ctx.dims(0)))]
 
 
 def _identity(ctx: NodeContext) -> Result:

@@ -18,7 +18,7 @@ from aicc.dialects.graph.matmul import LinearOp, MatmulOp
 from aicc.dialects.graph.movement import ConcatOp, PadOp, ReshapeOp, TransposeOp
 from aicc.dialects.graph.pooling import AvgPoolOp, GlobalAvgPoolOp, GlobalMaxPoolOp, MaxPoolOp
 from aicc.dialects.graph.windows import same_pads
-from aicc.frontends.onnx.context import Handler, NodeContext, Result, UseDefinition
+from aicc.frontends.onnx.context import Handler, NodeContext, Output, Result, Unavailable, UseDefinition
 
 
 def window(ctx: NodeContext, kernel: Sequence[Dim]) -> tuple[tuple[int, ...], tuple[Dim, ...], tuple[int, ...]]:
@@ -60,13 +60,15 @@ def _conv(ctx: NodeContext) -> SSAValue:
     return ctx.emit(ConvOp(ctx.ssa(0), ctx.ssa(1), ctx.optional(2), strides, pads, dilations, ctx.attr_int("group", 1)))
 
 
-def _max_pool(ctx: NodeContext) -> list[Result | None]:
-    """Without the positions of the maxima (output 1)."""
+def _max_pool(ctx: NodeContext) -> list[Output]:
     _image_rank(ctx)
     kernel = ctx.attr_ints("kernel_shape")
     strides, pads, dilations = window(ctx, kernel)
     ceil_mode = bool(ctx.attr_int("ceil_mode", 0))
-    return [ctx.emit(MaxPoolOp(ctx.ssa(0), kernel, strides, pads, dilations, ceil_mode)), None]
+    return [
+        ctx.emit(MaxPoolOp(ctx.ssa(0), kernel, strides, pads, dilations, ceil_mode)),
+        Unavailable("(places of maxima) is not supported"),
+    ]
 
 
 def _average_pool(ctx: NodeContext) -> SSAValue:
@@ -150,7 +152,7 @@ def _heads(ctx: NodeContext, position: int, count: int | None) -> SSAValue:
     return ctx.emit(TransposeOp(x, (0, 2, 1, 3)))
 
 
-def _attention(ctx: NodeContext) -> list[Result | None]:
+def _attention(ctx: NodeContext) -> list[Result]:
     """Grouped queries become an axis of their own, along which keys and values broadcast."""
     windowed = any(ctx.attr_int(name, -1) >= 0 for name in ("left_window_size", "right_window_size"))
     if windowed or ctx.has(6) or ctx.wants(3):  # nonpad_kv_seqlen, qk_matmul_output

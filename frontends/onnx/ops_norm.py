@@ -52,7 +52,7 @@ def _hardmax(ctx: NodeContext) -> SSAValue:
     return ctx.emit(ReshapeOp(result, dims)) if flattens else result
 
 
-def _batch_norm(ctx: NodeContext) -> list[Result | None]:
+def _batch_norm(ctx: NodeContext) -> list[Result]:
     if ctx.attr_int("training_mode", 0):
         ctx.fail("training mode is not supported")
     if not ctx.attr_int("spatial", 1):
@@ -62,7 +62,7 @@ def _batch_norm(ctx: NodeContext) -> list[Result | None]:
     element = ctx.element(0)
     parameters = [_like(ctx, ctx.ssa(i), element) for i in range(1, 5)]
     result = ctx.emit(BatchNormOp(ctx.ssa(0), *parameters, epsilon=ctx.attr_float("epsilon", 1e-5)))
-    return [result, *[None] * (len(ctx.node.output) - 1)]
+    return [result]
 
 
 def _like(ctx: NodeContext, value: SSAValue, element: Attribute) -> SSAValue:
@@ -95,7 +95,7 @@ def _repeated(ctx: NodeContext, value: SSAValue, groups: int, count: int) -> SSA
     return ctx.emit(ReshapeOp(wide, (groups * count,)))
 
 
-def _layer_norm(ctx: NodeContext) -> list[Result | None]:
+def _layer_norm(ctx: NodeContext) -> list[Result]:
     axis = ctx.axis(ctx.attr_int("axis", -1), ctx.rank(0))
     epsilon = ctx.attr_float("epsilon", 1e-5)
     result = ctx.emit(LayerNormOp(ctx.ssa(0), ctx.ssa(1), ctx.optional(2), axis, epsilon))

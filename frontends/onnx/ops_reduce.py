@@ -7,6 +7,9 @@ from collections.abc import Callable, Mapping
 from xdsl.ir import Operation, SSAValue
 
 from aicc.dialects.graph import arg_reductions, arithmetic, functions, log_sum_exp, reductions, scan
+from aicc.dialects.graph.choice import WhereOp
+from aicc.dialects.graph.comparison import EqOp, LtOp
+from aicc.dialects.graph.movement import ReshapeOp
 from aicc.frontends.onnx.context import Handler, NodeContext, Result
 
 
@@ -60,9 +63,24 @@ def _position(op: Callable[..., Operation]) -> Handler:
 
 
 def _cumsum(ctx: NodeContext) -> SSAValue:
-    (axis,) = ctx.numbers(1, "axis")
+    """An axis that is computed at run time chooses between the results for all of them."""
     exclusive, reverse = bool(ctx.attr_int("exclusive", 0)), bool(ctx.attr_int("reverse", 0))
-    return ctx.emit(scan.CumsumOp(ctx.ssa(0), ctx.axis(axis, ctx.rank(0)), exclusive=exclusive, reverse=reverse))
+
+    def along(axis: int) -> SSAValue:
+        return ctx.emit(scan.CumsumOp(ctx.ssa(0), axis, exclusive=exclusive, reverse=reverse))
+
+    rank = ctx.rank(0)
+    if ctx.value(1).content is not None or rank < 2:
+        (axis,) = ctx.numbers(1, "axis")
+        return along(ctx.axis(axis, rank))
+    given = ctx.ssa(1) if not ctx.rank(1) else ctx.emit(ReshapeOp(ctx.ssa(1), ()))
+    negative = ctx.emit(LtOp(given, ctx.scalar(0, ctx.element(1))))
+    given = ctx.emit(WhereOp(negative, ctx.emit(arithmetic.AddOp(given, ctx.scalar(rank, ctx.element(1)))), given))
+    result = along(0)
+    for axis in range(1, rank):
+        chosen = ctx.emit(EqOp(given, ctx.scalar(axis, ctx.element(1))))
+        result = ctx.emit(WhereOp(chosen, along(axis), result))
+    return result
 
 
 HANDLERS: Mapping[str, Handler] = {
