@@ -5,8 +5,7 @@ from __future__ import annotations
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineMap
 
-from aicc.dialects.loops.access import LoadOp, StoreOp, lanes_of
-from aicc.dialects.loops.affine_text import canonical_access
+from aicc.dialects.loops.access import LoadOp, StoreOp, access_of
 from aicc.dialects.loops.attrs import memref_dims, memref_of, memref_type
 from aicc.dialects.loops.control import ForOp
 from aicc.dialects.loops.memory import AllocOp, CopyOp, ViewOp
@@ -105,16 +104,14 @@ def _holder(op: Operation, block: Block) -> Operation | None:
 
 
 def _index_is(op: LoadOp | StoreOp, dim: int, value: SSAValue) -> bool:
-    lanes = lanes_of(op.result.type if isinstance(op, LoadOp) else op.value.type)
-    affine_map, operands = canonical_access(op.map.data, op.indices, len(lanes))
+    affine_map, operands, _ = access_of(op)
     expr = affine_map.results[dim]
     return isinstance(expr, AffineDimExpr) and expr.position < len(operands) and operands[expr.position] is value
 
 
 def _redirect(op: LoadOp | StoreOp, memref: SSAValue, kept: list[int]) -> None:
     """Lets an access use a buffer that has only the dimensions `kept`."""
-    lanes = lanes_of(op.result.type if isinstance(op, LoadOp) else op.value.type)
-    affine_map, operands = canonical_access(op.map.data, op.indices, len(lanes))
+    affine_map, operands, _ = access_of(op)
     smaller = AffineMap(affine_map.num_dims, 0, tuple(affine_map.results[dim] for dim in kept))
     if isinstance(op, LoadOp):
         new: LoadOp | StoreOp = LoadOp(memref, smaller, operands, op.result.type, op.lanes)

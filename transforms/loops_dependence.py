@@ -21,7 +21,7 @@ from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 from xdsl.traits import is_side_effect_free
 
-from aicc.dialects.loops.access import LoadOp, StoreOp, lanes_of
+from aicc.dialects.loops.access import LoadOp, StoreOp, access_of
 from aicc.dialects.loops.affine_text import canonical_access
 from aicc.dialects.loops.control import ForOp, YieldOp
 from aicc.dialects.loops.memory import AllocOp, CopyOp, ViewOp
@@ -56,17 +56,19 @@ def root_of(memref: SSAValue) -> SSAValue:
     return memref
 
 
-def accesses_of(root: Operation) -> list[Access]:
-    """The accesses of an op and all ops in it."""
+def accesses_of(root: Operation, writes_only: bool = False) -> list[Access]:
+    """The accesses, or only the writes, of an op and all ops in it."""
     found: list[Access] = []
     for op in root.walk():
         match op:
             case LoadOp():
-                found.append(_element_access(op, lanes_of(op.result.type), writes=False))
+                if not writes_only:
+                    found.append(_element_access(op, op.operands[0], writes=False))
             case StoreOp():
-                found.append(_element_access(op, lanes_of(op.value.type), writes=True))
+                found.append(_element_access(op, op.operands[1], writes=True))
             case CopyOp():
-                found.append(Access(op, root_of(op.source), op.source, False, None))
+                if not writes_only:
+                    found.append(Access(op, root_of(op.source), op.source, False, None))
                 found.append(Access(op, root_of(op.target), op.target, True, None))
             case ForOp() | YieldOp() | AllocOp() | ViewOp():
                 pass
@@ -81,9 +83,9 @@ def accesses_of(root: Operation) -> list[Access]:
     return found
 
 
-def _element_access(op: LoadOp | StoreOp, lanes: tuple[int, ...], writes: bool) -> Access:
-    affine_map, operands = canonical_access(op.map.data, op.indices, len(lanes))
-    return Access(op, root_of(op.memref), op.memref, writes, affine_map.results, operands, lanes)
+def _element_access(op: LoadOp | StoreOp, memref: SSAValue, writes: bool) -> Access:
+    affine_map, operands, lanes = access_of(op)
+    return Access(op, root_of(memref), memref, writes, affine_map.results, operands, lanes)
 
 
 def is_inside(value: SSAValue, loop: ForOp) -> bool:

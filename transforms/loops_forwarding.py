@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from xdsl.ir import Block, SSAValue
 from xdsl.ir.affine import AffineMap
 
-from aicc.dialects.loops.access import LoadOp, StoreOp, lanes_of
-from aicc.dialects.loops.affine_text import canonical_access
+from aicc.dialects.loops.access import LoadOp, StoreOp, access_of
 from aicc.transforms.loops_dependence import Access, Dependence, accesses_of
 
 Place = tuple[SSAValue, AffineMap, tuple[SSAValue, ...], tuple[int, ...]]
@@ -67,9 +66,8 @@ def _forward(block: Block, known: _Known, dependence: Dependence) -> int:
             if op.lanes is None:
                 known.set(access, _place(op), op.value)
         else:
-            for access in accesses_of(op):
-                if access.writes:
-                    known.forget(access, dependence)
+            for access in accesses_of(op, writes_only=True):
+                known.forget(access, dependence)
             for region in op.regions:
                 for inner in region.blocks:
                     count += _forward(inner, known.copy(), dependence)
@@ -93,5 +91,4 @@ def _load(op: LoadOp, known: _Known) -> int:
 
 
 def _place(op: LoadOp | StoreOp) -> Place:
-    lanes = lanes_of(op.result.type if isinstance(op, LoadOp) else op.value.type)
-    return (op.memref, *canonical_access(op.map.data, op.indices, len(lanes)), lanes)
+    return (op.operands[0 if isinstance(op, LoadOp) else 1], *access_of(op))

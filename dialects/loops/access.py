@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Self, cast
 
 from xdsl.dialects.builtin import AffineMapAttr, IndexType, MemRefType, VectorType
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
 from xdsl.irdl import (
     AttrSizedOperandSegments,
@@ -26,7 +26,7 @@ from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, Pure
 from xdsl.utils.exceptions import VerifyException
 
 from aicc.dialects.loops.affine_text import Access, canonical_access, parse_access, print_access
-from aicc.dialects.loops.attrs import AnyMemRef, memref_of
+from aicc.dialects.loops.attrs import AnyMemRef, memref_of, segment_sizes
 
 Index = SSAValue | int
 
@@ -97,7 +97,7 @@ class ApplyOp(IRDLOperation):
     def __init__(self, affine_map: AffineMap, indices: Sequence[SSAValue], type: Attribute | None = None):
         type = type or IndexType()
         access, operands = canonical_access(affine_map, indices, len(lanes_of(type)))
-        super().__init__(operands=[operands], properties={"map": AffineMapAttr(access)}, result_types=[type])
+        Operation.__init__(self, operands=operands, properties={"map": AffineMapAttr(access)}, result_types=[type])
 
     def verify_(self) -> None:
         verify_access(self.map.data, len(self.indices), len(lanes_of(self.result.type)))  # C1
@@ -174,11 +174,13 @@ class LoadOp(IRDLOperation):
         """`type` defaults to one element."""
         type = memref_of(memref).element_type if type is None else type
         access, operands = canonical_access(affine_map, indices, len(lanes_of(type)))
-        super().__init__(
-            operands=[memref, operands, lanes],
-            properties={"map": AffineMapAttr(access), "fill": fill},
-            result_types=[type],
-        )
+        properties: dict[str, Attribute] = {"map": AffineMapAttr(access)}
+        if fill is not None:
+            properties["fill"] = fill
+        mask = () if lanes is None else (lanes,)
+        # Straight to the base, as in loops.for.
+        properties["operandSegmentSizes"] = segment_sizes(1, len(operands), len(mask))
+        Operation.__init__(self, operands=[memref, *operands, *mask], properties=properties, result_types=[type])
 
     @classmethod
     def at(cls, memref: SSAValue, indices: Sequence[Index], fill: Attribute | None = None) -> Self:
@@ -266,7 +268,12 @@ class StoreOp(IRDLOperation):
         lanes: SSAValue | None = None,
     ):
         access, operands = canonical_access(affine_map, indices, len(lanes_of(value.type)))
-        super().__init__(operands=[value, memref, operands, lanes], properties={"map": AffineMapAttr(access)})
+        mask = () if lanes is None else (lanes,)
+        properties: dict[str, Attribute] = {
+            "map": AffineMapAttr(access),
+            "operandSegmentSizes": segment_sizes(1, 1, len(operands), len(mask)),
+        }
+        Operation.__init__(self, operands=[value, memref, *operands, *mask], properties=properties)
 
     @classmethod
     def at(cls, value: SSAValue, memref: SSAValue, indices: Sequence[Index]) -> Self:
@@ -312,6 +319,18 @@ class StoreOp(IRDLOperation):
             properties={"map": AffineMapAttr(affine_map)},
             attributes=attributes,
         )
+
+
+def access_of(op: LoadOp | StoreOp) -> tuple[AffineMap, tuple[SSAValue, ...], tuple[int, ...]]:
+    """The map without symbols, its operands, and the shape of the lanes."""
+    affine_map = op.map.data
+    first = 1 if isinstance(op, LoadOp) else 2
+    lanes = lanes_of(op.results[0].type if isinstance(op, LoadOp) else op.operands[0].type)
+    count = affine_map.num_dims + affine_map.num_symbols - len(lanes)
+    operands = tuple(op.operands[first : first + count])
+    if affine_map.num_symbols:
+        affine_map, operands = canonical_access(affine_map, operands, len(lanes))
+    return affine_map, operands, lanes
 
 
 def _verify_element(memref: AnyMemRef, value: Attribute, masked: bool) -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any, TypeAlias, cast
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefLayoutAttr, MemRefType, NoneAttr
+from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, MemRefLayoutAttr, MemRefType, NoneAttr, i32
 from xdsl.ir import Attribute, Data, SSAValue
 from xdsl.ir.affine import AffineMap
 from xdsl.irdl import irdl_attr_definition
@@ -41,6 +42,12 @@ class ReduceKind(StrEnum):
     AND = "and"
     OR = "or"
     XOR = "xor"
+
+
+@lru_cache(maxsize=1024)
+def segment_sizes(*sizes: int) -> Attribute:
+    """The property `operandSegmentSizes`: how an op's operands split into groups."""
+    return DenseArrayBase.from_list(i32, sizes)
 
 
 @irdl_attr_definition
@@ -84,6 +91,11 @@ def memref_of(value: SSAValue) -> AnyMemRef:
 
 def memref_type(dims: Sequence[Dim], element_type: Attribute) -> AnyMemRef:
     """The row-major memref of these dimensions; no layout when all are integers."""
+    return _memref_type(tuple(dims), element_type)
+
+
+@lru_cache(maxsize=4096)
+def _memref_type(dims: tuple[Dim, ...], element_type: Attribute) -> AnyMemRef:
     symbolic = tuple(dim for dim in dims if not isinstance(dim, int))
     shape = [dim if isinstance(dim, int) else DYNAMIC_INDEX for dim in dims]
     return MemRefType(element_type, shape, MemRefDimsAttr(symbolic) if symbolic else NoneAttr())

@@ -7,7 +7,7 @@ from typing import Self
 
 from xdsl.dialects.builtin import AffineMapAttr, IndexType, IntegerAttr, StringAttr, UnitAttr
 from xdsl.dialects.utils import AbstractYieldOperation
-from xdsl.ir import Attribute, Block, BlockArgument, Region, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineMap
 from xdsl.irdl import (
     AttrSizedOperandSegments,
@@ -34,7 +34,7 @@ from xdsl.traits import (
 from xdsl.utils.exceptions import VerifyException
 
 from aicc.dialects.loops.affine_text import Access, canonical_access, parse_access, print_access
-from aicc.dialects.loops.attrs import LoopKind
+from aicc.dialects.loops.attrs import LoopKind, segment_sizes
 
 Bound = AffineMap | int | SSAValue
 
@@ -123,17 +123,20 @@ class ForOp(IRDLOperation):
         types = [value.type for value in iter_args]
         if body is None:
             body = Block(arg_types=[IndexType(), *types])
-        super().__init__(
-            operands=[lower_values, upper_values, iter_args],
-            result_types=[types],
+        # Straight to the base: finding out the segments of operands takes most of the time otherwise.
+        Operation.__init__(
+            self,
+            operands=[*lower_values, *upper_values, *iter_args],
+            result_types=types,
             properties={
                 "lower_map": AffineMapAttr(lower_map),
                 "upper_map": AffineMapAttr(upper_map),
                 "step": IntegerAttr.from_index_int_value(step),
                 "kind": StringAttr(kind),
                 "label": StringAttr(label),
+                "operandSegmentSizes": segment_sizes(len(lower_values), len(upper_values), len(iter_args)),
             },
-            attributes=attributes,
+            attributes=attributes or {},
             regions=[Region(body) if isinstance(body, Block) else body],
         )
 
