@@ -1,0 +1,169 @@
+"""A compiled model as its users call it: names, layouts, threads, forks, sizes of 0 and 1."""
+
+import os
+import threading
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+from xdsl.dialects.builtin import ModuleOp
+
+import aicc
+from aicc.lowering.parse import parse_module
+
+TEXT = """
+func.func @main(%x: tensor<?x64xf32, #graph.dims<N>> {aicc.name = "x"}, %w: tensor<64x32xf32> {aicc.name = "w y"})
+    -> (tensor<?x32xf32, #graph.dims<N>> {aicc.name = "out"}, tensor<?xf32, #graph.dims<N>> {aicc.name = "sum"}) {
+  %m = graph.matmul %x, %w : tensor<?x64xf32, #graph.dims<N>>, tensor<64x32xf32> -> tensor<?x32xf32, #graph.dims<N>>
+  %r = graph.relu %m : tensor<?x32xf32, #graph.dims<N>> -> tensor<?x32xf32, #graph.dims<N>>
+  %s = graph.reduce_sum %r {axes = array<i64: 1>} : tensor<?x32xf32, #graph.dims<N>> -> tensor<?xf32, #graph.dims<N>>
+  func.return %r, %s : tensor<?x32xf32, #graph.dims<N>>, tensor<?xf32, #graph.dims<N>>
+}
+"""
+
+
+@cache
+def model(opt_level: int = 2) -> aicc.Model:
+    return aicc.compile(TEXT, opt_level=opt_level, threads=2)
+
+
+def arrays(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    return rng.standard_normal((n, 64), dtype=np.float32), rng.standard_normal((64, 32), dtype=np.float32)
+
+
+def check(results: tuple[np.ndarray, ...], x: np.ndarray, w: np.ndarray) -> None:
+    # 64 products and 32 sums of values near 8: errors of a few hundred units of 6e-8.
+    expected = np.maximum(x.astype(np.float64) @ w.astype(np.float64), 0)
+    np.testing.assert_allclose(results[0], expected, atol=2e-5, rtol=1e-5)
+    np.testing.assert_allclose(results[1], expected.sum(1), atol=2e-4, rtol=1e-5)
+
+
+@pytest.mark.parametrize("opt_level", [0, 2])
+@pytest.mark.parametrize("n", [0, 1, 2, 7, 16, 33, 1000])
+def test_sizes(n: int, opt_level: int):
+    x, w = arrays(n)
+    check(model(opt_level)(x, w), x, w)
+
+
+def test_interface():
+    m = model()
+    assert [(i.name, i.dtype, i.shape) for i in m.inputs] == [
+        ("x", np.float32, ("N", 64)),
+        ("w y", np.float32, (64, 32)),
+    ]
+    assert [(o.name, o.shape) for o in m.outputs] == [("out", ("N", 32)), ("sum", ("N",))]
+    x, w = arrays(3)
+    results = m.run({"w y": w, "x": x})
+    assert list(results) == ["out", "sum"]
+    check((results["out"], results["sum"]), x, w)
+
+
+@pytest.mark.parametrize(
+    "given, message",
+    [
+        (("x",), "missing input 'w y'"),
+        (("x", "w y", "z"), "unknown input 'z'"),
+        (("x", "w"), r"missing input 'w y'; unknown input 'w'; the model has 'x', 'w y'"),
+    ],
+)
+def test_wrong_names(given: tuple[str, ...], message: str):
+    x, _ = arrays(1)
+    with pytest.raises(aicc.InputError, match=message):
+        model().run(dict.fromkeys(given, x))
+
+
+def test_wrong_count():
+    with pytest.raises(aicc.InputError, match="1 arrays given, the model has 2 inputs"):
+        model()(arrays(1)[0])
+
+
+def test_layouts_are_read_as_they_are_and_inputs_stay_unchanged():
+    x, w = arrays(5)
+    odd = np.zeros(5 * 64 * 4 + 1, np.uint8)[1:].view(np.float32).reshape(5, 64)
+    odd[:] = x
+    for given in (np.asfortranarray(x), odd, x[::-1], np.broadcast_to(x[:1], (5, 64)), x.astype(">f4").astype("<f4")):
+        before = given.copy()
+        check(model()(given, w), np.ascontiguousarray(given), w)
+        assert np.array_equal(given, before)
+    x.flags.writeable = False
+    check(model()(x, w), x, w)
+
+
+def test_results_are_fresh():
+    x, w = arrays(4)
+    first = model()(x, w)
+    kept = first[0].copy()
+    second = model()(-x, w)
+    assert np.array_equal(first[0], kept) and not np.shares_memory(first[0], second[0])
+
+
+def test_calls_from_several_threads():
+    failures: list[BaseException] = []
+
+    def work(seed: int) -> None:
+        try:
+            for step in range(20):
+                x, w = arrays(1 + (seed * 31 + step * 7) % 90, seed)
+                check(model()(x, w), x, w)
+        except BaseException as error:
+            failures.append(error)
+
+    workers = [threading.Thread(target=work, args=(seed,)) for seed in range(6)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert not failures
+
+
+def test_results_do_not_depend_on_the_thread_count():
+    x, w = arrays(999)
+    results = [model().with_threads(n)(x, w)[0] for n in (1, 2, 3, 8)]
+    assert all(np.array_equal(r, results[0]) for r in results[1:])
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_forked_child_can_run_what_its_parent_ran():
+    x, w = arrays(700)
+    expected = model()(x, w)[0]
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            status = 0 if np.array_equal(model()(x, w)[0], expected) else 2
+        finally:
+            os._exit(status)
+    # A child that waits for threads it does not have would never end.
+    waiter = threading.Timer(60, os.kill, (child, 9))
+    waiter.start()
+    _, status = os.waitpid(child, 0)
+    waiter.cancel()
+    assert os.waitstatus_to_exitcode(status) == 0
+    assert np.array_equal(model()(x, w)[0], expected)
+
+
+def test_every_kind_of_source(tmp_path: Path):
+    x, w = arrays(2)
+    module = parse_module(TEXT)
+    before = str(module)
+    check(aicc.compile(module)(x, w), x, w)
+    assert isinstance(module, ModuleOp) and str(module) == before, "compiling changed the module it was given"
+    path = tmp_path / "model.mlir"
+    path.write_text(TEXT)
+    for source in (path, str(path)):
+        check(aicc.compile(source)(x, w), x, w)
+    with pytest.raises(TypeError, match="cannot compile a int"):
+        aicc.compile(3)
+    with pytest.raises(FileNotFoundError):
+        aicc.compile(tmp_path / "none.mlir")
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [({"threads": 0}, "threads is 0"), ({"opt_level": 1}, "opt_level is 1"), ({"target": "pdp11"}, "pdp11")],
+)
+def test_options_out_of_range(options: dict[str, object], message: str):
+    with pytest.raises(Exception, match=message):
+        aicc.compile(TEXT, **options)  # pyright: ignore[reportArgumentType]
