@@ -22,13 +22,13 @@ from xdsl.dialects.builtin import (
     FloatAttr,
     IndexType,
     IntegerAttr,
-    IntegerType,
     VectorType,
     f32,
     i1,
     i16,
     i32,
 )
+from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from aicc.dialects.llvm import elementwise, intrinsics
@@ -36,6 +36,8 @@ from aicc.dialects.loops.access import lanes_of, scalar_of
 from aicc.lowering.loops_to_llvm_emit import (
     NO_FAST_MATH,
     element_in,
+    integer_width,
+    is_integer,
     lanes_in,
     register_type,
     row_type,
@@ -192,7 +194,7 @@ def without_signed_zeros(op: Operation) -> dict[str, Attribute]:
     key = base.FastMathAttr(tuple(flags))
     found = _signless_cache.get(key)
     if found is None:
-        widened = base.FastMathAttr(tuple({*flags, base.FastMathFlag.NO_SIGNED_ZEROS}))
+        widened = base.FastMathAttr(tuple({*flags, FastMathFlag.NO_SIGNED_ZEROS}))
         found = _signless_cache[key] = {"fastmathFlags": widened}
     return found
 
@@ -202,7 +204,7 @@ _signless_cache: dict[Attribute, dict[str, Attribute]] = {}
 
 def _multiply_add(fn: FunctionLowering, op: math.FmaOp, row: list[SSAValue]) -> SSAValue:
     """Fused; with `contract`, only where the machine fuses."""
-    free = arith.FastMathFlag.ALLOW_CONTRACT in op.fastmath.data
+    free = FastMathFlag.ALLOW_CONTRACT in op.fastmath.data
     return fn.emit(intrinsics.FMulAddOp if free else base.FMAOp, row, row[0].type, fast_math(op))
 
 
@@ -267,10 +269,7 @@ def _float_to_int(signed: bool) -> Handler:
         value, lanes = row[0], lanes_in(row[0])
         if is_small_float(source):
             value = to_f32(fn, value, source)
-        kind = register_type(target)
-        assert isinstance(kind, IntegerType)
-        # A boolean is converted through a byte, so that it is the saturated value's lowest bit.
-        result = row_type(kind, lanes)
+        result = row_type(register_type(target), lanes)
         suffix = f"{_mangled(result)}.{_mangled(value.type)}"
         name = f"llvm.fpto{'si' if signed else 'ui'}.sat.{suffix}"
         return call_intrinsic(fn, name, [value], result)
@@ -298,7 +297,7 @@ def _int_to_float(op_class: type[Operation]) -> Handler:
         target, lanes = scalar_of(op.results[0].type), lanes_in(row[0])
         if not is_small_float(target):
             return fn.emit(op_class, row, row_type(target, lanes))
-        width = cast(IntegerType, element_in(row[0])).width.data
+        width = integer_width(element_in(row[0]))
         if width <= 24:
             return from_f32(fn, fn.emit(op_class, row, row_type(f32, lanes)), target)
         # More bits than f32 holds: through f64, which is exact up to 53 bits, and rounded once.
@@ -318,12 +317,10 @@ def _int_cast(op_class: type[Operation]) -> Handler:
 
 def _index_cast(signed: bool) -> Handler:
     def compute(fn: FunctionLowering, op: Operation, row: list[SSAValue]) -> SSAValue:
-        target = register_type(scalar_of(op.results[0].type))
-        source = element_in(row[0])
-        assert isinstance(target, IntegerType) and isinstance(source, IntegerType)
+        target, source = register_type(scalar_of(op.results[0].type)), element_in(row[0])
         if target == source:
             return row[0]
-        narrower = target.width.data < source.width.data
+        narrower = integer_width(target) < integer_width(source)
         op_class = base.TruncOp if narrower else base.SExtOp if signed else base.ZExtOp
         return fn.emit(op_class, row, row_type(target, lanes_in(row[0])))
 
@@ -383,15 +380,13 @@ def _divide(fn: FunctionLowering, a: SSAValue, b: SSAValue, signed: bool) -> SSA
         return fn.emit(op_class, (a, b), a.type)
     zero, one = fn.integer(0, a.type), fn.integer(1, a.type)
     is_zero = fn.compare("eq", b, zero)
-    bad = is_zero
-    if signed:
-        is_minus = fn.compare("eq", b, fn.integer(-1, a.type))
-        bad = fn.emit(base.OrOp, (is_zero, is_minus), is_zero.type)
+    if not signed:
+        return _select(fn, is_zero, zero, fn.emit(op_class, (a, _select(fn, is_zero, one, b)), a.type))
+    is_minus = fn.compare("eq", b, fn.integer(-1, a.type))
+    bad = fn.emit(base.OrOp, (is_zero, is_minus), is_zero.type)
     quotient = fn.emit(op_class, (a, _select(fn, bad, one, b)), a.type)
-    if signed:
-        negated = fn.emit(base.SubOp, (zero, a), a.type, _NO_OVERFLOW)
-        quotient = _select(fn, is_minus, negated, quotient)
-    return _select(fn, is_zero, zero, quotient)
+    negated = fn.emit(base.SubOp, (zero, a), a.type, _NO_OVERFLOW)
+    return _select(fn, is_zero, zero, _select(fn, is_minus, negated, quotient))
 
 
 def _remainder(fn: FunctionLowering, a: SSAValue, b: SSAValue, signed: bool) -> SSAValue:
@@ -437,7 +432,7 @@ def _shift(op_class: type[Operation], arithmetic: bool = False) -> Handler:
 
     def compute(fn: FunctionLowering, op: Operation, row: list[SSAValue]) -> SSAValue:
         value, count = row
-        width = cast(IntegerType, element_in(value)).width.data
+        width = integer_width(element_in(value))
         properties = _NO_OVERFLOW if op_class is base.ShlOp else {}
         known = _constant_divisor(count)
         if known is not None and 0 <= known < width:
@@ -501,6 +496,8 @@ def _dense_rows(
     lanes, count = shape[-1] if shape else 1, row_count(shape)
     kind = register_type(element)
     numbers: list[Any] = list(value.get_values())
+    if value.is_splat():
+        del numbers[1:]
     if isinstance(element, BFloat16Type):
         numbers = [bf16_bits(number) for number in numbers]
     if len(numbers) == 1:
@@ -512,7 +509,7 @@ def _row_constant(fn: FunctionLowering, numbers: list[Any], kind: Attribute, lan
     """A row of these values; one value stands for all lanes."""
     if lanes == 1:
         [number] = numbers
-        return fn.integer(int(number), kind) if isinstance(kind, IntegerType) else fn.float(number, kind)
+        return fn.integer(int(number), kind) if is_integer(kind) else fn.float(number, kind)
     type_ = row_type(kind, lanes)
     return fn.constant(DenseIntOrFPElementsAttr.from_list(cast(Any, type_), numbers), type_)
 

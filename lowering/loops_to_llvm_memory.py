@@ -22,7 +22,6 @@ from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
     FloatAttr,
     IntegerAttr,
-    IntegerType,
     TensorType,
     i1,
     i8,
@@ -35,12 +34,13 @@ from aicc.dialects.llvm import elementwise, intrinsics, memory
 from aicc.dialects.loops.access import ApplyOp, LoadOp, StoreOp, lanes_of
 from aicc.dialects.loops.attrs import memref_dims, memref_of
 from aicc.dialects.loops.memory import AllocOp, CopyOp, SizeOp, ViewOp
+from aicc.lowering.loops_to_llvm_addresses import LaneDependentError
 from aicc.lowering.loops_to_llvm_emit import (
     NO_FAST_MATH,
     POINTER,
     Buffer,
-    LaneDependentError,
     byte_size,
+    is_integer,
     lanes_in,
     memory_type,
     register_type,
@@ -285,7 +285,7 @@ def fill_bits(fn: FunctionLowering, fill: Attribute | None, element: Attribute) 
         case FloatAttr():
             return float_constant(fn, fill.value.data, element)
         case _:
-            return fn.integer(0, kind) if isinstance(kind, IntegerType) else fn.float(0.0, kind)
+            return fn.integer(0, kind) if is_integer(kind) else fn.float(0.0, kind)
 
 
 def bf16_bits(value: float) -> int:

@@ -9,13 +9,14 @@ from xdsl.dialects.builtin import AffineMapAttr, IndexType, MemRefType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from aicc.dialects.loops.access import lanes_of, scalar_of
-from aicc.dialects.loops.attrs import memref_dims
-from aicc.lowering.loops_to_llvm_emit import POINTER, Buffer, Emitter, Lowered, Rows, register_type, row_type
+from aicc.dialects.loops.attrs import memref_dims, memref_of
+from aicc.lowering.loops_to_llvm_addresses import AddressEmitter
+from aicc.lowering.loops_to_llvm_emit import POINTER, Buffer, Lowered, Rows, register_type, row_type
 from aicc.lowering.loops_to_llvm_index import Poly, constant, multiply
 from aicc.transforms.diagnostics import fail
 
 
-class FunctionLowering(Emitter):
+class FunctionLowering(AddressEmitter):
     """One function on its way to LLVM: indices are polynomials, vectors are rows, memrefs are addresses."""
 
     def __init__(self, entry: Block, name: str, threads: SSAValue | None) -> None:
@@ -71,7 +72,7 @@ class FunctionLowering(Emitter):
         if isinstance(value.type, IndexType):
             self.values[value] = self.atom(rows[0])
         elif isinstance(value.type, MemRefType):
-            self.values[value] = self.buffer_at(rows[0], value.type, self.depth)
+            self.values[value] = self.buffer_at(rows[0], memref_of(value), self.depth)
         else:
             self.values[value] = Rows(lanes_of(value.type) if shape is None else shape, rows)
 

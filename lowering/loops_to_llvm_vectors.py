@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from itertools import product
 
 from xdsl.dialects import llvm as base
-from xdsl.dialects.builtin import IntegerAttr
+from xdsl.dialects.builtin import IntegerAttr, IntegerType
+from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from aicc.dialects.llvm import intrinsics, vectors
@@ -16,8 +17,8 @@ from aicc.lowering.loops_to_llvm_arith import from_f32, is_small_float, to_f32
 from aicc.lowering.loops_to_llvm_emit import element_in, lanes_in
 from aicc.lowering.loops_to_llvm_values import FunctionLowering
 
-_REASSOCIATE: dict[str, Attribute] = {"fastmathFlags": base.FastMathAttr((base.FastMathFlag.REASSOC,))}
-_NO_SIGNED_ZEROS: dict[str, Attribute] = {"fastmathFlags": base.FastMathAttr((base.FastMathFlag.NO_SIGNED_ZEROS,))}
+_REASSOCIATE: dict[str, Attribute] = {"fastmathFlags": base.FastMathAttr((FastMathFlag.REASSOC,))}
+_NO_SIGNED_ZEROS: dict[str, Attribute] = {"fastmathFlags": base.FastMathAttr((FastMathFlag.NO_SIGNED_ZEROS,))}
 _WRAPS: dict[str, Attribute] = {"overflowFlags": IntegerAttr(0, 32)}
 
 _COMBINERS: dict[str, tuple[type[Operation], type[Operation], dict[str, Attribute]]] = {
@@ -92,7 +93,7 @@ def _ops(kind: str, floats: bool) -> tuple[type[Operation], type[Operation], dic
 
 
 def _is_float(value: SSAValue) -> bool:
-    return not isinstance(element_in(value), base.IntegerType)
+    return not isinstance(element_in(value), IntegerType)
 
 
 def _tree(fn: FunctionLowering, kind: str, rows: list[SSAValue]) -> SSAValue:

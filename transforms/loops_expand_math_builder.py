@@ -17,11 +17,12 @@ from xdsl.dialects.builtin import (
     f32,
     i32,
 )
+from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from aicc.dialects.loops.lanewise import CmpfOp, CmpiOp, ExtSIOp, SelectOp, SIToFPOp, TruncIOp
 
-_CONTRACT = arith.FastMathFlagsAttr((arith.FastMathFlag.ALLOW_CONTRACT,))
+_CONTRACT = arith.FastMathFlagsAttr((FastMathFlag.ALLOW_CONTRACT,))
 _NO_FLAGS = arith.FastMathFlagsAttr("none")
 
 
@@ -165,7 +166,7 @@ class MathBuilder:
 
     def to_float(self, a: SSAValue, element: Attribute = f32) -> SSAValue:
         """A signed integer as a float."""
-        return self.add_op(SIToFPOp(a, self.typed(element)))
+        return self.add_op(SIToFPOp(a, cast(Any, self.typed(element))))
 
     def truncate(self, a: SSAValue, element: IntegerType) -> SSAValue:
         """The low bits."""

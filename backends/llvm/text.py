@@ -26,6 +26,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute
 from xdsl.utils.exceptions import DiagnosticException
+from xdsl.utils.hints import isa
 
 _PLAIN_NAME = re.compile(r"[-a-zA-Z$._][-a-zA-Z$._0-9]*")
 
@@ -181,8 +182,9 @@ def constant_text(value: Attribute, type_: Attribute) -> str:
         WriterError: for an attribute that stands for no constant.
     """
     match value:
-        case IntegerAttr(value=IntAttr(data=number)):
-            if isinstance(type_, IntegerType) and type_.width.data == 1:
+        case IntegerAttr():
+            number = value.value.data
+            if type_ == i1:
                 return "true" if number else "false"
             return str(number)
         case FloatAttr():
@@ -191,14 +193,10 @@ def constant_text(value: Attribute, type_: Attribute) -> str:
             return f'c"{quoted(text.encode())}"'
         case DenseIntOrFPElementsAttr():
             texts = _element_texts(value)
-            count = value.type.element_count() if hasattr(value.type, "element_count") else len(texts)
-            if len(texts) == 1 and count != 1:
-                if isinstance(type_, VectorType):
-                    element = cast(VectorType[Attribute], type_).element_type
-                    return f"splat ({type_text(element)} {texts[0]})"
-                texts *= count
             if not texts:
                 return "zeroinitializer"
+            if isa(type_, VectorType) and len(set(texts)) == 1:
+                return f"splat ({type_text(type_.element_type)} {texts[0]})"
             return _nested(texts, type_)
         case ArrayAttr():
             fields = type_.types.data if isinstance(type_, llvm.LLVMStructType) else ()
