@@ -25,7 +25,7 @@ from xdsl.ir.affine import (
 )
 from xdsl.rewriter import InsertPoint
 
-from aicc.dialects.graph.dims import Dim, ShapeAttr, tensor_type
+from aicc.dialects.graph.dims import Dim, ShapeAttr, dims_of, provably_at_least, tensor_type
 from aicc.dialects.graph.interfaces import set_type
 from aicc.dialects.graph.scalars import scalar_constant
 from aicc.dialects.tensor_ops import IndexOp, SizeOp, StructuredOp
@@ -237,16 +237,31 @@ def _no_tensors(value: SSAValue) -> Any:
 
 
 def clean(op: StructuredOp) -> None:
-    """Simplifies the bodies of `op`, joins equal operands, drops unused ones."""
+    """Simplifies the bodies of `op`, joins equal operands, drops unused ones and fills that are not needed."""
     blocks = [op.body.block] + ([] if op.finish_block is None else [op.finish_block])
     for block in blocks:
         simplify_body(block)
     inputs, finish = operands_of(op)
     symbols = list(op.symbols.data)
+    inputs = [Operand(i.value, i.map) if i.fill is not None and stays_inside(i, op.dims) else i for i in inputs]
     inputs = _join(op.body.block, inputs, 0)
     if op.finish_block is not None:
         finish = _join(op.finish_block, finish, len(op.inits.data))
     set_operands(op, inputs, finish, symbols)
+
+
+def stays_inside(operand: Operand, extents: Sequence[Dim]) -> bool:
+    """Whether the operand is certainly read in bounds, over iteration dimensions of these extents."""
+    sizes = dims_of(operand.value.type)
+    return all(index_stays_inside(r, size, extents) for r, size in zip(operand.map.results, sizes, strict=True))
+
+
+def index_stays_inside(index: AffineExpr, size: Dim, extents: Sequence[Dim]) -> bool:
+    """Whether an index is certainly in `[0, size)`, over iteration dimensions of these extents."""
+    if isinstance(index, AffineDimExpr) and extents[index.position] == size:
+        return True
+    low, high = Simplifier(dim_bounds(extents)).bounds(index)
+    return low is not None and low >= 0 and high is not None and provably_at_least(size, high + 1)
 
 
 def _join(block: Block, operands: Sequence[Operand], offset: int) -> list[Operand]:

@@ -25,6 +25,7 @@ from xdsl.passes import ModulePass
 from aicc.dialects.graph.dims import Dim, evaluate, symbols_of
 from aicc.dialects.tensor_ops import ConcatOp, ConstantOp, ExtractOp, KernelOp, StructuredOp, ViewOp
 from aicc.dialects.tensor_ops.ops import KERNEL_ATTRIBUTE
+from aicc.dialects.tensor_ops.structured import extracts
 from aicc.transforms.tensor_ops_editing import erase_if_unused, operands_of, permute_parallel
 from aicc.transforms.tensor_ops_inline import (
     append_consumer,
@@ -189,6 +190,8 @@ class KernelFusion:
         ):
             return False
         if body_length(producer) + body_length(consumer) > MAX_BODY_OPS:
+            return False
+        if any(extract.tensor.owner is producer for extract in extracts(consumer)):
             return False
         # The joined op stands in the place of the consumer.
         at = self._position(consumer)

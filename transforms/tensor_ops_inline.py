@@ -35,6 +35,7 @@ from aicc.transforms.tensor_ops_editing import (
     clean,
     dim_bounds,
     erase_if_unused,
+    index_stays_inside,
     merge_symbols,
     operands_of,
     set_operands,
@@ -104,13 +105,9 @@ def _dims_out_of_bounds(operand: Operand, producer: StructuredOp, consumer: Stru
     """The dimensions of the producer's result that a guarded operand may leave."""
     if operand.fill is None:
         return []
-    simplifier = Simplifier(dim_bounds(consumer.dims))
     found: list[int] = []
     for axis, (expr, extent) in enumerate(zip(operand.map.results, producer.parallel_dims, strict=True)):
-        low, high = simplifier.bounds(expr)
-        inside = low is not None and low >= 0 and high is not None and provably_at_least(extent, high + 1)
-        same_extent = isinstance(expr, AffineDimExpr) and consumer.dims[expr.position] == extent
-        if not inside and not same_extent:
+        if not index_stays_inside(expr, extent, consumer.dims):
             found.append(axis)
     return found
 

@@ -26,9 +26,6 @@ Bounds = tuple[int | None, int | None]
 """Smallest and largest value, both inclusive; `None` where there is no known bound."""
 
 UNBOUNDED: Bounds = (None, None)
-SYMBOL_BOUNDS: Bounds = (0, None)
-"""Sizes are never negative."""
-
 ZERO = AffineConstantExpr(0)
 
 
@@ -90,7 +87,11 @@ def _add(a: Bounds, b: Bounds) -> Bounds:
 
 
 class Simplifier:
-    """Normal form and bounds of expressions, given inclusive bounds of the dimensions and symbols they are over."""
+    """
+    Normal form and bounds of expressions, given inclusive bounds of the dimensions and symbols they are over.
+
+    Nothing is assumed about those without bounds: a symbol can stand for `N - 1` and be negative.
+    """
 
     def __init__(self, dim_bounds: Sequence[Bounds] = (), symbol_bounds: Sequence[Bounds] = ()):
         self._dims = dim_bounds
@@ -113,7 +114,7 @@ class Simplifier:
         if isinstance(atom, AffineDimExpr):
             return self._dims[atom.position] if atom.position < len(self._dims) else UNBOUNDED
         if isinstance(atom, AffineSymExpr):
-            return self._symbols[atom.position] if atom.position < len(self._symbols) else SYMBOL_BOUNDS
+            return self._symbols[atom.position] if atom.position < len(self._symbols) else UNBOUNDED
         if isinstance(atom, AffineBinaryOpExpr) and isinstance(atom.rhs, AffineConstantExpr):
             divisor = atom.rhs.value
             low, high = self.bounds(atom.lhs)

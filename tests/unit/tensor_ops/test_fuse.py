@@ -308,3 +308,23 @@ def test_random_kernels(seed: int):
     for n in (1, 3):
         fused = check(module, {"N": n}, seed)
     assert len(structured_ops(fused)) <= len(structured_ops(module))
+
+
+def test_op_that_reads_a_result_at_its_own_index_and_elsewhere():
+    def build(insert: Insert, x: SSAValue, w: SSAValue):
+        product = insert(MatmulOp(x, w))
+        places = insert(ConstantOp.from_array(np.array([2, 0, 1])))
+        return [insert(AddOp(insert(GatherOp(product, places, 0)), product))]
+
+    check(kernel([(3, 4), (4, 5)], build))
+
+
+def test_doubling_chains_stay_small():
+    def build(insert: Insert, x: SSAValue):
+        for _ in range(40):
+            x = insert(AddOp(x, x))
+        return [x]
+
+    fused = check(kernel([(4,)], build), count=1)
+    (op,) = structured_ops(fused)
+    assert len(op.inputs) == 1
