@@ -92,5 +92,5 @@ def set_name_hint(value: Value) -> None:
     assert value.ssa is not None
     if value.ssa.name_hint is None:
         name = re.sub(r"[^A-Za-z0-9_]+", "_", value.name).strip("_")
-        if name and not value.name.isdigit():
-            value.ssa.name_hint = f"_{name}" if name[0].isdigit() else name
+        if name and not name.isdigit():
+            value.ssa.name_hint = f"v{name}" if name[0].isdigit() else name

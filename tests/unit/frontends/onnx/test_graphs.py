@@ -56,8 +56,12 @@ def test_names_that_are_no_identifiers():
     proto = model(nodes, {names["in"]: (np.float32, [2])}, [names["out"]], weights={names["weight"]: X})
     (result,) = run(proto, {names["in"]: X})
     np.testing.assert_array_equal(result, -2 * X)
-    text = str(import_onnx(proto))
+    module = import_onnx(proto)
+    main, text = function(module), str(module)
     assert r"\"" in text and "layer" in text
+    # Hints must be such that they can be given to another value.
+    values = [*main.body.block.args, *(result for op in main.body.block.ops for result in op.results)]
+    assert all(value.name_hint != "" for value in values)
 
 
 def test_nodes_that_are_not_in_order():
