@@ -16,6 +16,8 @@ LIGHT_BODY = 12
 
 def collapsible(nest: Nest, outer: Loop, inner: Loop) -> bool:
     """Whether all buffers are walked contiguously by the two loops together, or do not move with either."""
+    if 1 in (outer.extent, inner.extent):
+        return True
     for access in nest.accesses:
         if not access.depends(outer) and not access.depends(inner):
             continue
@@ -55,7 +57,8 @@ def schedule_elementwise(kernel: Kernel, nest: Nest, lane: Loop) -> None:
         trips = [trips[i] for i in order]
     else:
         while len(loops) > 1 and collapsible(nest, loops[-2], loops[-1]):
-            loops.pop()
+            # The outer loop stands for both in what follows, unless it has one iteration and disappears.
+            loops[-2:] = [loops[-1] if loops[-2].extent == 1 else loops[-2]]
             inner = handles.pop()
             handles[-1] = writer.collapse(handles[-1], inner, "contiguous together")
             trips[-2:] = [trips[-2] * trips[-1]]

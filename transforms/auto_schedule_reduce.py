@@ -14,6 +14,7 @@ from math import prod
 from aicc.transforms.auto_schedule_common import Kernel, is_free_reduction, threads_for, vector_width
 from aicc.transforms.loops_cost import FMA_PORTS, LOAD_PORTS
 from aicc.transforms.loops_facts import Loop, Nest
+from aicc.transforms.loops_tile import count_nests
 from aicc.transforms.target_facts import TargetFacts
 
 LIGHT_BODY = 8
@@ -82,7 +83,14 @@ def schedule_reductions(kernel: Kernel, nest: Nest, loops: Sequence[Loop]) -> No
         lanes = lanes_for(kernel, nest, loop)
         tiled = writer.tile(handles[:1], [lanes], None, f"{lanes} partial results")
         (over,), (within,) = tiled.outers, tiled.inners
-        within, _ = writer.interchange([over, within], [1, 0], "each lane accumulates over all tiles")
+        why = "each lane accumulates over all tiles"
+        if isinstance(loop.extent, int):
+            within, _ = writer.interchange([over, within], [1, 0], why)
+        elif count_nests(loop.op, lanes, "peel") > 1:
+            # A remainder of unknown length is one tile, whose loop depends on the one around it.
+            full, _ = writer.interchange([writer.select(over, [0]), writer.select(within, [0])], [1, 0], why)
+            writer.vectorize([writer.select(within, [1])])
+            within = full
         writer.vectorize([within])
     cycles = reduce_cycles(kernel, nest, loops) + nest.iterations * 4.0 * nest.heavy_ops
     for outer in nest.parallel:

@@ -102,7 +102,7 @@ def _loop(run: Run, op: LoopOp) -> None:
 
 
 def _select(run: Run, op: SelectOp) -> None:
-    loops = run.loops(op, op.handle)
+    loops = run.handles[op.handle]
     for position in op.chosen:
         if position >= len(loops):
             fail(op, f"position {position} of a handle that stands for {len(loops)} loops")

@@ -31,6 +31,7 @@ from aicc.transforms.auto_schedule_fuse import fuse_rows, top_loops
 from aicc.transforms.auto_schedule_lanes import lane_cycles, schedule_lanes
 from aicc.transforms.auto_schedule_reduce import best_reductions, reduce_cycles, schedule_reductions
 from aicc.transforms.loops_facts import Nest, analyse_nest, loop_facts
+from aicc.transforms.loops_index import fold_index_ops
 from aicc.transforms.loops_nest import StepError
 from aicc.transforms.loops_vectorize import Axis, plan_vectors
 from aicc.transforms.schedule_writer import ATTRIBUTE, SUFFIX, ScheduleWriter
@@ -96,6 +97,7 @@ def reckoned_ops(top: ForOp) -> int:
 
 def auto_schedule(func: FuncOp, facts: TargetFacts, constants: frozenset[int] = frozenset()) -> NamedSequenceOp | None:
     """The schedule of a kernel; `None` if it is best run as it is."""
+    fold_index_ops([func])
     writer = ScheduleWriter(func.sym_name.data)
     kernel = Kernel(func, facts, writer, constants)
     if len(top_loops(func)) > 1:

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import AffineMapAttr, ModuleOp
+from xdsl.dialects.builtin import AffineMapAttr, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineMap
@@ -40,6 +40,7 @@ from aicc.transforms.loops_nest import (
     nest_by_labels,
     normalize_loop,
 )
+from aicc.transforms.loops_unroll import unroll_fully
 
 STEP = "collapse"
 
@@ -73,6 +74,8 @@ def collapse_loops(outer: ForOp, inner: ForOp) -> ForOp:
     for loop in loops:
         normalize_loop(STEP, loop)
     fold_index_ops([outer])
+    if outer.trip_count == 1 or inner.trip_count == 1:
+        return _drop_trivial(outer, inner)
     extents: list[Dim] = []
     for loop in loops:
         if (extent := extent_of(loop)) is None:
@@ -101,6 +104,22 @@ def collapse_loops(outer: ForOp, inner: ForOp) -> ForOp:
     return new
 
 
+def _drop_trivial(outer: ForOp, inner: ForOp) -> ForOp:
+    """The other loop, where one has a single iteration."""
+    label = _label(outer, inner)
+    if inner.trip_count == 1:
+        unroll_fully(inner)
+        kept = outer
+    else:
+        kept = next(op for op in unroll_fully(outer) if isinstance(op, ForOp))
+    kept.label = StringAttr(label)
+    return kept
+
+
+def _label(outer: ForOp, inner: ForOp) -> str:
+    return f"{outer.label.data}*{inner.label.data}"
+
+
 def _accesses(loop: ForOp) -> list[LoadOp | StoreOp]:
     return [op for op in loop.walk() if isinstance(op, LoadOp | StoreOp)]
 
@@ -109,17 +128,17 @@ def _memrefs(loop: ForOp) -> list[SSAValue]:
     return list(dict.fromkeys(op.memref for op in _accesses(loop)))
 
 
-def merge_position(loops: tuple[ForOp, ForOp], memref: SSAValue) -> int | None:
+def merge_position(loops: tuple[ForOp, ForOp], memref: SSAValue) -> tuple[int, int] | None:
     """
-    The dimension `p` of `memref` such that every access to it inside the loops has the two loops' indices as its
-    indices `p` and `p + 1`, uses them nowhere else, and dimension `p + 1` is as long as the inner loop.
+    The dimensions `(p, q)` of `memref` such that every access to it inside the loops has the two loops' indices as its
+    indices `p` and `q`, uses them nowhere else, and dimension `q` is as long as the inner loop; those between are 1.
     """
     outer, inner = loops
     if isinstance(memref.owner, Operation) and loop_contains(outer, memref.owner):
         return None
     extent = extent_of(inner)
     dims = memref_dims(memref_of(memref))
-    positions: set[int] = set()
+    positions: set[tuple[int, int]] = set()
     for op in _accesses(outer):
         if op.memref is not memref:
             continue
@@ -129,18 +148,20 @@ def merge_position(loops: tuple[ForOp, ForOp], memref: SSAValue) -> int | None:
         i, j = AffineDimExpr(operands.index(outer.induction)), AffineDimExpr(operands.index(inner.induction))
         results = op.map.data.results
         at = [position for position, expr in enumerate(results) if i in expr.dfs() or j in expr.dfs()]
-        if len(at) != 2 or at[1] != at[0] + 1 or results[at[0]] != i or results[at[1]] != j:
+        if len(at) != 2 or results[at[0]] != i or results[at[1]] != j:
+            return None
+        if any(dim != 1 for dim in dims[at[0] + 1 : at[1]]):
             return None
         if isinstance(op, LoadOp) and op.fill is not None:
             return None
-        positions.add(at[0])
+        positions.add((at[0], at[1]))
     if len(positions) != 1:
         return None
     position = positions.pop()
-    return position if extent is not None and provably_equal(dims[position + 1], extent) else None
+    return position if extent is not None and provably_equal(dims[position[1]], extent) else None
 
 
-def _check_all_merged(loops: tuple[ForOp, ForOp], merged: dict[SSAValue, int]) -> None:
+def _check_all_merged(loops: tuple[ForOp, ForOp], merged: dict[SSAValue, tuple[int, int]]) -> None:
     """With a symbolic inner trip count, the old indices may only be used where they merge."""
     for loop in loops:
         for use in loop.induction.uses:
@@ -171,7 +192,7 @@ def _new_loop(outer: ForOp, inner: ForOp, extents: Sequence[Dim]) -> ForOp:
         None,
         tuple(outer.inits),
         outer.kind.data,
-        f"{outer.label.data}*{inner.label.data}",
+        _label(outer, inner),
         dict(outer.attributes),
     )
     new.location = outer.location
@@ -196,13 +217,13 @@ def _insert_early(op: Operation, operand: SSAValue | None, loop: ForOp) -> None:
     block.insert_op_before(op, first)
 
 
-def _use_views(outer: ForOp, new: ForOp, merged: dict[SSAValue, int]) -> None:
+def _use_views(outer: ForOp, new: ForOp, merged: dict[SSAValue, tuple[int, int]]) -> None:
     """Makes the accesses to merged memrefs go through views, by the new loop's index."""
     views: dict[SSAValue, SSAValue] = {}
-    for memref, position in merged.items():
+    for memref, (first, last) in merged.items():
         type = memref_of(memref)
         dims = list(memref_dims(type))
-        dims[position : position + 2] = [dims[position] * dims[position + 1]]
+        dims[first : last + 1] = [dims[first] * dims[last]]
         view = ViewOp(memref, memref_type(dims, type.element_type))
         view.result.name_hint = memref.name_hint
         _insert_early(view, memref, outer)
@@ -212,7 +233,7 @@ def _use_views(outer: ForOp, new: ForOp, merged: dict[SSAValue, int]) -> None:
             continue
         old = op.map.data
         results = list(old.results)
-        results[position : position + 2] = [AffineDimExpr(old.num_dims)]
+        results[position[0] : position[1] + 1] = [AffineDimExpr(old.num_dims)]
         rank = old.num_dims - len(op.indices)
         assert rank == 0, "vectors are made after collapsing"
         access, operands = canonical_access(

@@ -41,6 +41,8 @@ def unroll_loop(loop: ForOp, factor: int) -> list[Operation]:
     trips = loop.trip_count
     if trips is not None and trips <= factor:
         return unroll_fully(loop)
+    if factor == 1:
+        return [loop]
     normalize_loop(STEP, loop)
     tiled = tile_loops([loop], [factor], ["peel"])
     made: list[Operation] = []

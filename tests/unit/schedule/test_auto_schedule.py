@@ -1,0 +1,212 @@
+"""Schedules of the automatic scheduler keep the meaning of kernels, and use the strategy that fits."""
+
+from __future__ import annotations
+
+import pytest
+
+from aicc.dialects.loops.functions import find_function
+from aicc.dialects.schedule.ops import CollapseOp, FuseOp, InterchangeOp, PackOp, ParallelizeOp, TileOp
+from aicc.lowering.context import make_context
+from aicc.lowering.parse import parse_module
+from aicc.transforms.loops_apply_schedules import LoopsApplySchedulesPass
+from aicc.transforms.loops_auto_schedule import LoopsAutoSchedulePass, auto_schedule
+from aicc.transforms.target_facts import GENERIC, TargetFacts
+from tests.unit.schedule.nests import (
+    NestCase,
+    Operand,
+    add,
+    column_sum,
+    conv,
+    depthwise,
+    grouped,
+    matmul,
+    padded_max_pool,
+    parsed,
+    row_sum,
+    run_case,
+    transposed,
+)
+
+SCALED = NestCase(
+    [3, 4, 5, 6],
+    [],
+    [Operand([3, 4, 5, 6], "d0, d1, d2, d3"), Operand([4], "d1")],
+    "%r = arith.mulf %x0, %x1 : f32",
+    lambda x, y, **_: x * y[:, None, None],
+)
+
+CASES: dict[str, tuple[NestCase, tuple[dict[str, int], ...]]] = {
+    "matmul": (matmul(13, 20, 7), ({},)),
+    "matmul of constants": (matmul(13, 35, 7, constant=True), ({},)),
+    "matmul with transposed constants": (matmul(13, 35, 7, constant=True, transposed=True), ({},)),
+    "matmul with transposed operand": (matmul(13, 20, 7, transposed=True), ({},)),
+    "matmul of symbolic height": (matmul("M", 20, 7, constant=True), tuple({"M": m} for m in (0, 1, 5, 6, 13))),
+    "one row": (matmul(1, 70, 9, constant=True), ({},)),
+    "one column": (matmul(9, 1, 30), ({},)),
+    "nothing to sum": (matmul(4, 5, 0), ({},)),
+    "convolution": (conv(1, 5, 3, 20, 3), ({},)),
+    "convolution with stride": (conv(2, 4, 5, 9, 3, 2), ({},)),
+    "convolution of symbolic batch": (conv("N", 3, 4, 17, 1), tuple({"N": n} for n in (0, 1, 3))),
+    "depthwise convolution": (depthwise(5, 19, 3), ({},)),
+    "grouped convolution": (grouped(7, 3, 4, 16), ({},)),
+    "grouped convolution, odd groups": (grouped(7, 3, 4, 5), ({},)),
+    "pooling with padding": (padded_max_pool(9, 20), ({},)),
+    "row sums": (row_sum(5, 37), ({},)),
+    "row sums of symbolic rows": (row_sum("M", "N"), tuple({"M": m, "N": n} for m, n in ((0, 3), (1, 0), (3, 70)))),
+    "column sums": (column_sum(5, 37), ({},)),
+    "addition": (add([3, 4, 5, 6]), ({},)),
+    "addition of symbols": (add(["M", "N"]), tuple({"M": m, "N": n} for m, n in ((0, 3), (1, 1), (3, 40)))),
+    "addition of a row": (add([5, 37], [37], "d1"), ({},)),
+    "addition of a column": (add([5, 37], [5], "d0"), ({},)),
+    "scaling by channel": (SCALED, ({},)),
+    "rank 0": (add([]), ({},)),
+    "transpose": (transposed(19, 21), ({},)),
+}
+
+
+def scheduled(case: NestCase, facts: TargetFacts = GENERIC):
+    module = parsed(case)
+    LoopsAutoSchedulePass(facts.name).apply(make_context(), module)
+    module.verify()
+    # A schedule is text that can be edited.
+    module = parse_module(str(module))
+    LoopsApplySchedulesPass().apply(make_context(), module)
+    module.verify()
+    return module
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_same_numbers(name: str):
+    case, sizes = CASES[name]
+    module = scheduled(case)
+    for size in sizes:
+        run_case(case, module, size)
+        run_case(case, module, size, backwards=True)
+
+
+def steps(case: NestCase, facts: TargetFacts = GENERIC, constants: frozenset[int] = frozenset()):
+    kernel = find_function(parsed(case), "k")
+    sequence = auto_schedule(kernel, facts, constants)
+    return [] if sequence is None else list(sequence.body.block.ops)
+
+
+def test_a_matrix_product_fills_the_registers():
+    tiles = [op for op in steps(matmul(1024, 1024, 1024)) if isinstance(op, TileOp)]
+    assert tiles[0].tile_sizes == (6, 16)
+    wide = TargetFacts(vector_bits=512, vector_registers=32)
+    tiles = [op for op in steps(matmul(1024, 1024, 1024), wide) if isinstance(op, TileOp)]
+    rows, lanes = tiles[0].tile_sizes
+    assert 20 <= rows * lanes // 16 <= 28
+
+
+def test_rows_are_chosen_to_fill_the_extent():
+    tiles = [op for op in steps(conv(1, 56, 64, 64, 3, constant=False)) if isinstance(op, TileOp)]
+    rows = tiles[0].tile_sizes[2]
+    assert 56 % rows == 0 or rows == 6
+
+
+def test_constants_are_packed_whatever_their_reuse():
+    case = matmul(2, 64, 32, constant=True, transposed=True)
+    packs = [op for op in steps(case, constants=frozenset({1})) if isinstance(op, PackOp)]
+    assert [op.argument.value.data for op in packs] == [1]
+    assert packs[0].new_order == (0, 1) and packs[0].tile_sizes[0] > 0
+
+
+def test_operands_with_little_reuse_are_not_packed():
+    packs = [op for op in steps(matmul(2, 64, 32, transposed=True)) if isinstance(op, PackOp)]
+    assert not any(op.argument.value.data == 1 for op in packs)
+
+
+def test_weights_are_packed_in_the_order_of_the_reduction():
+    packs = [op for op in steps(conv(1, 14, 256, 256, 3, constant=False)) if isinstance(op, PackOp)]
+    assert packs[0].new_order == (0, 2, 3, 1)
+
+
+def test_contiguous_buffers_are_collapsed():
+    assert sum(isinstance(op, CollapseOp) for op in steps(add([2, 3, 4, 5]))) == 3
+    assert not any(isinstance(op, CollapseOp) for op in steps(add([5, 37], [37], "d1")))
+
+
+def test_a_row_sum_runs_along_the_row():
+    made = steps(row_sum(64, 1000))
+    tile = next(op for op in made if isinstance(op, TileOp))
+    assert tile.loops[0].owner.label.data == "s0_d1"
+    assert any(isinstance(op, InterchangeOp) for op in made)
+
+
+def test_small_work_stays_on_one_thread():
+    assert not any(isinstance(op, ParallelizeOp) for op in steps(add([100])))
+    assert any(isinstance(op, ParallelizeOp) for op in steps(add([1000, 1000])))
+
+
+SOFTMAX = """
+func.func private @k(%x: memref<6x37xf32>, %o: memref<6x37xf32>)
+    attributes {aicc.kernel, aicc.symbols = [], aicc.num_outputs = 1} {
+  %low = arith.constant 0xFF800000 : f32
+  %zero = arith.constant 0.0 : f32
+  %m = loops.alloc : memref<6xf32>
+  %s = loops.alloc : memref<6xf32>
+  loops.for "s0_d0" %i = 0 to 6 parallel {
+    %t = loops.for "s0_d1" %j = 0 to 37 iter_args(%a = %low) -> (f32) {
+      %v = loops.load %x[%i, %j] : memref<6x37xf32> to f32
+      %r = arith.maximumf %a, %v : f32
+      loops.yield %r : f32
+    }
+    loops.store %t, %m[%i] : f32 to memref<6xf32>
+  }
+  loops.for "s1_d0" %i = 0 to 6 parallel {
+    %t = loops.for "s1_d1" %j = 0 to 37 iter_args(%a = %zero) -> (f32) {
+      %v = loops.load %x[%i, %j] : memref<6x37xf32> to f32
+      %l = loops.load %m[%i] : memref<6xf32> to f32
+      %d = arith.subf %v, %l : f32
+      %e = math.exp %d : f32
+      %r = arith.addf %a, %e fastmath<reassoc> : f32
+      loops.yield %r : f32
+    }
+    loops.store %t, %s[%i] : f32 to memref<6xf32>
+  }
+  loops.for "s2_d0" %i = 0 to 6 parallel {
+    loops.for "s2_d1" %j = 0 to 37 parallel {
+      %v = loops.load %x[%i, %j] : memref<6x37xf32> to f32
+      %l = loops.load %m[%i] : memref<6xf32> to f32
+      %d = arith.subf %v, %l : f32
+      %e = math.exp %d : f32
+      %t = loops.load %s[%i] : memref<6xf32> to f32
+      %r = arith.divf %e, %t : f32
+      loops.store %r, %o[%i, %j] : f32 to memref<6x37xf32>
+    }
+  }
+  func.return
+}
+"""
+
+
+def test_softmax_is_fused_over_rows():
+    import numpy as np
+
+    from aicc.dialects.loops.interpreter import Interpreter
+
+    module = parse_module(SOFTMAX)
+    sequence = auto_schedule(find_function(module, "k"), GENERIC)
+    assert sequence is not None
+    assert sum(isinstance(op, FuseOp) for op in sequence.body.block.ops) == 2
+    LoopsAutoSchedulePass("generic").apply(make_context(), module)
+    LoopsApplySchedulesPass().apply(make_context(), module)
+    module.verify()
+    x = np.random.default_rng(0).standard_normal((6, 37)).astype(np.float32)
+    out = np.zeros_like(x)
+    Interpreter(module).call("k", x, out)
+    expected = np.exp(x - x.max(1, keepdims=True))
+    np.testing.assert_allclose(out, expected / expected.sum(1, keepdims=True), rtol=1e-5)
+
+
+def test_a_schedule_that_is_there_is_kept():
+    module = parsed(add([64]))
+    module = parse_module(
+        str(module).replace(
+            "func.func @main",
+            "transform.named_sequence @k_schedule(%k: !transform.any_op) { transform.yield }\nfunc.func @main",
+        )
+    )
+    LoopsAutoSchedulePass("generic").apply(make_context(), module)
+    assert "schedule." not in str(module).replace("transform.named_sequence @k_schedule", "")
