@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable
-from pathlib import Path
+from contextlib import nullcontext
 from typing import Any, cast
 
 import numpy as np
@@ -11,6 +11,7 @@ from xdsl.ir import Operation
 
 from aicc.backends.llvm.targets import Target, target_by_name
 from aicc.dialects.graph.buffers import Buffer, BufferAttr, make_buffer, search_folder
+from aicc.faults import reproduced
 from aicc.lowering.context import OWN_PASSES, make_context, registry
 from aicc.lowering.levels import level_of
 from aicc.lowering.pipelines import PipelineOptions, Step, pipeline_steps
@@ -20,7 +21,7 @@ from aicc.runtime.program import CompiledProgram
 from aicc.runtime.signature import parse_signature
 from aicc.source import load_module, model_folder
 from aicc.tools.pipeline import PassStep
-from aicc.tools.runner import Instrument, PipelineRunner
+from aicc.tools.runner import Instrument, InternalFault, PipelineRunner
 from aicc.transforms.verify import verify
 
 OPT_LEVELS = {0: "O0", 2: "O2"}
@@ -48,6 +49,7 @@ def compile(
     Raises:
         DiagnosticException, ModelError: the model is broken or holds what is not supported; all of it is listed.
         ValueError: an option is out of range.
+        CompilerFault: a fault in aicc itself; the message says how to reproduce it.
     """
     if opt_level not in OPT_LEVELS:
         raise ValueError(f"opt_level is {opt_level}, expected one of {', '.join(map(str, OPT_LEVELS))}")
@@ -56,8 +58,13 @@ def compile(
     machine = target_by_name(target)
     module = load_module(model)
     options = PipelineOptions(target=target, fast_math=fast_math, winograd=winograd)
-    with search_folder(model_folder(model) or Path()):
-        program = compile_module(module, OPT_LEVELS[opt_level], options, machine, cache=cache)
+    pipeline = OPT_LEVELS[opt_level]
+    folder = model_folder(model)
+    with nullcontext() if folder is None else search_folder(folder):
+        try:
+            program = compile_module(module, pipeline, options, machine, cache=cache)
+        except InternalFault as fault:
+            raise reproduced(fault, load_module(model), pipeline, target) from fault
     return Model(program, threads=threads)
 
 

@@ -32,6 +32,8 @@ def _parser() -> argparse.ArgumentParser:
         metavar="SYMBOL=N",
         help="value of a symbol for random inputs (default 1)",
     )
+    folder_help = "folder of the weight files that IR on standard input names (default: the current one)"
+    run.add_argument("--weights-folder", metavar="DIR", help=folder_help)
     run.add_argument("--output-dir", metavar="DIR", help="write each output to DIR/<name>.npy instead of printing it")
     run.add_argument("--time", action="store_true", help="print compile time and time per run")
     run.add_argument("--interpret", action="store_true", help="evaluate the numpy meaning of the IR; compile nothing")

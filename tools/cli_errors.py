@@ -7,6 +7,7 @@ from pathlib import Path
 
 from xdsl.utils.exceptions import DiagnosticException, ParseError
 
+from aicc.faults import CompilerFault
 from aicc.frontends.errors import ModelError
 from aicc.runtime.errors import InputError, ProgramError
 from aicc.tools.diagnostics import from_exception, render
@@ -35,6 +36,9 @@ def report(error: Exception) -> int:
         print(f"aicc: error: {error.strerror}: '{error.filename}'", file=sys.stderr)
         return 1
     if isinstance(error, ModelError | InputError | ProgramError | ValueError | OSError):
+        print(f"aicc: error: {error}", file=sys.stderr)
+        return 1
+    if isinstance(error, CompilerFault):
         print(f"aicc: error: {error}", file=sys.stderr)
         return 1
     print(

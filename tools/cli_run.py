@@ -24,13 +24,19 @@ _RUNS = 10
 
 def run_command(options: argparse.Namespace) -> int:
     """Prints each output, or writes it to a file; with `--time` also how long things took."""
-    from aicc.source import load_module
+    from aicc.dialects.graph.buffers import search_folder
+    from aicc.source import load_module, model_folder
 
     start = time.perf_counter()
     source: Any = options.model
     if source == "-":
         source = sys.stdin.read() + "\n"
-    module = load_module(source)
+    with search_folder(options.weights_folder or model_folder(source) or Path()):
+        module = load_module(source)
+        return _run(module, options, start)
+
+
+def _run(module: ModuleOp, options: argparse.Namespace, start: float) -> int:
     inputs, outputs, run = _interpreted(module) if options.interpret else _compiled(module, options)
     ready = time.perf_counter()
     arrays = _arrays(inputs, _pairs(options.input, "--input"), _pairs(options.size, "--size"))
