@@ -1,0 +1,75 @@
+// RUN: aicc-opt %s --loops-expand-math --split-input-file | filecheck %s
+
+// CHECK-LABEL: @exponential
+// CHECK-SAME:    %[[X:.*]]: vector<2x8xf32>
+// CHECK-NOT:   math.exp
+// CHECK:       arith.select
+// CHECK:       math.fma %{{.*}}, %{{.*}}, %{{.*}} fastmath<contract> : vector<2x8xf32>
+// CHECK:       %[[R:r]] = arith.mulf %{{.*}}, %{{.*}} : vector<2x8xf32>
+// CHECK-NEXT:  func.return %[[R]]
+func.func @exponential(%x: vector<2x8xf32>) -> vector<2x8xf32> {
+  %r = math.exp %x : vector<2x8xf32>
+  func.return %r : vector<2x8xf32>
+}
+
+// -----
+
+// Short floats are computed in f32 and rounded at the end.
+// CHECK-LABEL: @short
+// CHECK-SAME:    %[[X:.*]]: bf16
+// CHECK-NEXT:  %[[W:.*]] = arith.extf %[[X]] : bf16 to f32
+// CHECK:       %[[R:.*]] = arith.truncf %{{.*}} : f32 to bf16
+// CHECK-NEXT:  func.return %[[R]]
+func.func @short(%x: bf16) -> bf16 {
+  %r = math.tanh %x : bf16
+  func.return %r : bf16
+}
+
+// -----
+
+// Large arguments of sine go to the library, all lanes together.
+// CHECK-LABEL: @sine
+// CHECK-SAME:    %[[X:.*]]: vector<8xf32>
+// CHECK:       %[[SIZE:.*]] = math.absf %[[X]]
+// CHECK:       %[[LARGE:.*]] = arith.cmpf ogt, %[[SIZE]], %{{.*}} : vector<8xf32>
+// CHECK-NEXT:  %[[ANY:.*]] = loops.reduce "or" %[[LARGE]] axes [0] : vector<8xi1> to i1
+// CHECK-NEXT:  %[[R:.*]] = scf.if %[[ANY]] -> (vector<8xf32>) {
+// CHECK-NEXT:    %[[SLOW:.*]] = math.sin %[[X]] {aicc.library} : vector<8xf32>
+// CHECK-NEXT:    scf.yield %[[SLOW]]
+// CHECK-NEXT:  } else {
+// CHECK-NOT:     math.sin
+// CHECK:       func.return %[[R]]
+func.func @sine(%x: vector<8xf32>) -> vector<8xf32> {
+  %r = math.sin %x : vector<8xf32>
+  func.return %r : vector<8xf32>
+}
+
+// -----
+
+// The power of f32 is computed in f64.
+// CHECK-LABEL: @power
+// CHECK-NOT:   math.powf
+// CHECK:       arith.extf %{{.*}} : f32 to f64
+// CHECK:       arith.truncf %{{.*}} : f64 to f32
+func.func @power(%x: f32, %y: f32) -> f32 {
+  %r = math.powf %x, %y : f32
+  func.return %r : f32
+}
+
+// -----
+
+// What is left to the library, and what machines can do.
+// CHECK-LABEL: @keep
+// CHECK:       math.exp %{{.*}} : f64
+// CHECK-NEXT:  math.acos %{{.*}} : f32
+// CHECK-NEXT:  math.sqrt %{{.*}} : f32
+// CHECK-NEXT:  math.floor %{{.*}} : f32
+// CHECK-NEXT:  math.sin %{{.*}} {aicc.library} : f32
+func.func @keep(%x: f64, %y: f32) {
+  %a = math.exp %x : f64
+  %b = math.acos %y : f32
+  %c = math.sqrt %y : f32
+  %d = math.floor %y : f32
+  %e = math.sin %y {aicc.library} : f32
+  func.return
+}
