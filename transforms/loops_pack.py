@@ -24,6 +24,7 @@ from xdsl.dialects.builtin import (
     AnyFloat,
     FloatAttr,
     FunctionType,
+    IndexType,
     IntegerAttr,
     IntegerType,
     ModuleOp,
@@ -36,7 +37,7 @@ from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineMap
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
-from aicc.dialects.graph.dims import Dim, ceildiv, provably_equal
+from aicc.dialects.graph.dims import Dim, SymExpr, ceildiv, provably_equal
 from aicc.dialects.loops import AllocOp, CallOp, ForOp, LoadOp, SizeOp, StoreOp, YieldOp
 from aicc.dialects.loops.access import lanes_of
 from aicc.dialects.loops.attrs import AnyMemRef, LoopKind, memref_dims, memref_of, memref_type
@@ -113,7 +114,7 @@ def pack_argument(module: ModuleOp, kernel: FuncOp, argument: int, packing: Pack
     fold_index_ops(loads)
     for op in list(module.walk()):
         if isinstance(op, CallOp) and op.callee_name == kernel.sym_name.data:
-            _pack_at_call(op, len(symbol_names(kernel)), argument, packer, packing)
+            _pack_at_call(op, symbol_names(kernel), argument, packer, packing)
     return packer
 
 
@@ -145,14 +146,15 @@ def _retype(kernel: FuncOp, argument: BlockArgument, type: Attribute) -> None:
     kernel.function_type = FunctionType.from_lists([arg.type for arg in block.args], kernel.function_type.outputs.data)
 
 
-def _pack_at_call(call: CallOp, symbols: int, argument: int, packer: FuncOp, packing: Packing) -> None:
+def _pack_at_call(call: CallOp, symbols: Sequence[str], argument: int, packer: FuncOp, packing: Packing) -> None:
     """Packs the operand right before the call."""
-    position = symbols + argument
+    position = len(symbols) + argument
     source = call.arguments[position]
     type = memref_of(source)
     copy = AllocOp(memref_type(packing.packed_dims(memref_dims(type)), type.element_type))
     copy.result.name_hint = f"{source.name_hint}_packed" if source.name_hint else "packed"
-    pack = CallOp(packer.sym_name.data, [*call.arguments[:symbols], source, copy.result])
+    sizes = dict(zip(symbols, call.arguments, strict=False))
+    pack = CallOp(packer.sym_name.data, [*(sizes[name] for name in symbol_names(packer)), source, copy.result])
     for op in (copy, pack):
         op.location = call.location
     block = call.parent
@@ -170,14 +172,16 @@ def zero_of(type: Attribute) -> Attribute:
 
 def build_packer(name: str, kernel: FuncOp, source_type: AnyMemRef, packing: Packing) -> FuncOp:
     """
-    A kernel `name(symbols..., source, packed)` that fills the packed copy, with the symbols of `kernel`.
+    A kernel `name(symbols..., source, packed)` that fills the packed copy, with those symbols of `kernel` that the
+    source's dimensions need: a constant is then packed independently of the sizes of a call.
 
     One nest per combination of full tiles and remainders; the nest of full tiles reads and writes vectors where the
     source is contiguous along the only split dimension.
     """
-    names = symbol_names(kernel)
-    symbol_types = [arg.type for arg in kernel.args[: len(names)]]
     dims = memref_dims(source_type)
+    needed = {name for dim in dims if isinstance(dim, SymExpr) for name in dim.symbols()}
+    names = [name for name in symbol_names(kernel) if name in needed]
+    symbol_types = [IndexType() for _ in names]
     packed_type = memref_type(packing.packed_dims(dims), source_type.element_type)
     types = [*symbol_types, source_type, packed_type]
     block = Block(arg_types=types)
