@@ -222,7 +222,7 @@ _INTEGER_BINARY: dict[type[Operation], tuple[Binary, Binary]] = {
 _UNSIGNED_BINARY: dict[type[Operation], tuple[Binary, Binary]] = {
     arith.DivUIOp: (np.floor_divide, np.logical_and),
     arith.CeilDivUIOp: (_divide_ceiling, np.logical_and),
-    arith.RemUIOp: (np.remainder, lambda x, y: x & ~y),
+    arith.RemUIOp: (np.remainder, lambda x, y: np.zeros_like(x)),
     arith.MaxUIOp: (np.maximum, np.logical_or),
     arith.MinUIOp: (np.minimum, np.logical_and),
     arith.ShLIOp: (_shift(np.left_shift), lambda x, y: x & ~y),
