@@ -28,6 +28,7 @@ from aicc.tools.reproducer import weights_folder, write_reproducer
 from aicc.tools.request import pipeline_error_lines, requested_steps, with_configuration
 from aicc.tools.runner import BrokenIR, Instrument, InternalFault, PipelineRunner, op_count
 from aicc.tools.source import Chunk, InputError, Source, read_source
+from aicc.tools.weights import WeightKeeper
 from aicc.transforms.diagnostics import diagnostic_handler
 from aicc.transforms.verify import tidy, verify
 
@@ -82,7 +83,8 @@ class _Driver:
         self.steps = steps
         self.context = make_context(allow_unregistered=options.allow_unregistered_dialect)
         self.timing = Timing() if options.timing else None
-        self.instruments: list[Instrument] = [] if self.timing is None else [self.timing]
+        self.keeper = WeightKeeper()
+        self.instruments: list[Instrument] = [self.keeper] if self.timing is None else [self.keeper, self.timing]
         if (
             options.print_ir_before
             or options.print_ir_after
@@ -121,7 +123,7 @@ class _Driver:
                     module = self._parse(chunk)
                 self._verify(module)
                 self._transform(module, chunk)
-                return self._timed("Output", lambda: emit(module, self.options, self.context))
+                return self._timed("Output", lambda: emit(module, self.options, self.context, self.keeper.buffers))
             except InternalFault as fault:
                 self._report_fault(fault, chunk)
             except _Reported:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -12,10 +14,17 @@ from aicc.tools.options import Options
 from aicc.tools.printing import op_text
 from aicc.tools.weights import settle_weights
 
+if TYPE_CHECKING:
+    from aicc.dialects.graph.buffers import Buffer
 
-def emit(module: ModuleOp, options: Options, context: Context) -> str | bytes:
+
+def emit(
+    module: ModuleOp, options: Options, context: Context, weights: Mapping[str, Buffer] | None = None
+) -> str | bytes:
     """
     The output for `options.emit`: text for `mlir`, `llvm` and `asm`, an object file for `obj`.
+
+    `weights` are buffers that the signature of a lowered module may name.
 
     Raises:
         PassFailedException: if `module` is not in the llvm dialect and the output needs it to be.
@@ -25,7 +34,7 @@ def emit(module: ModuleOp, options: Options, context: Context) -> str | bytes:
 
         inline_constants(module)
     if options.emit == "mlir":
-        settle_weights(module, options.output_file)
+        settle_weights(module, options.output_file, weights or {})
         return op_text(module, options, context)
     check_lowered(module, options.emit)
 

@@ -196,6 +196,11 @@ def _constants(root: Operation) -> Generator[tuple[Operation, Buffer], None, Non
             yield op, value.data
 
 
+def buffers_in(root: Operation) -> dict[str, Buffer]:
+    """The buffers that constants in `root` name, by name."""
+    return {buffer.name: buffer for _, buffer in _constants(root)}
+
+
 def inline_constants(module: Operation) -> None:
     """Spells out every buffer in `module` as dense elements."""
     for op, _ in _constants(module):
