@@ -45,7 +45,6 @@ def import_onnx(model: str | Path | bytes | ModelProto, *, shapes: Mapping[str, 
 
     Raises:
         ModelError: if the model cannot be read or is not valid, or listing all in it that is not supported.
-        ModuleNotFoundError: if the package `onnx` is not installed.
     """
     source = load(model)
     try:

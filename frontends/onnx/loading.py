@@ -58,9 +58,12 @@ def load(model: str | Path | bytes | ModelProto) -> Source:
     The model, parsed.
 
     Raises:
-        ModelError: if it cannot be read or is damaged.
+        ModelError: if it cannot be read or is damaged, or the package `onnx` is not installed.
     """
-    from onnx import ModelProto
+    try:
+        from onnx import ModelProto
+    except ModuleNotFoundError as error:
+        raise ModelError(f"ONNX models need the package 'onnx' ({error}): pip install 'aicc[onnx]'") from error
 
     if isinstance(model, ModelProto):
         return Source(model, "the model", None)
