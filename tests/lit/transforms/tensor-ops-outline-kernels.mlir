@@ -1,0 +1,88 @@
+// RUN: aicc-opt %s -p tensor-ops-outline-kernels | filecheck %s
+// RUN: aicc-opt %s -p tensor-ops-outline-kernels --print-debuginfo | filecheck %s --check-prefix=LOC
+
+// Kernels that differ in names, symbols and locations only are one function; the symbols are passed.
+// CHECK-LABEL: func.func @main(
+// CHECK-SAME:    %[[X:[a-z0-9]+]]: tensor<?x4xf32, #graph.dims<N>>, %[[Y:[a-z0-9]+]]: tensor<?x4xf32, #graph.dims<2*M+N>>
+// CHECK-NEXT:    %[[A:.*]] = tensor_ops.call @neg_exp_0(%[[X]]) symbols [N] : (tensor<?x4xf32, #graph.dims<N>>) -> tensor<?x4xf32, #graph.dims<N>>
+// CHECK-NEXT:    %[[B:.*]] = tensor_ops.call @neg_exp_0(%[[A]]) symbols [N]
+// CHECK-NEXT:    %[[C:.*]] = tensor_ops.call @neg_exp_1(%[[Y]]) symbols [M, N]
+// CHECK-NEXT:    func.return %[[B]], %[[C]]
+// LOC: tensor_ops.call @neg_exp_0({{.*}} loc("first")
+// LOC: tensor_ops.call @neg_exp_0({{.*}} loc("second")
+func.func @main(%x: tensor<?x4xf32, #graph.dims<N>>, %y: tensor<?x4xf32, #graph.dims<2*M+N>>) -> (tensor<?x4xf32, #graph.dims<N>>, tensor<?x4xf32, #graph.dims<2*M+N>>) {
+  %a = tensor_ops.kernel (%p = %x : tensor<?x4xf32, #graph.dims<N>>) -> (tensor<?x4xf32, #graph.dims<N>>) {
+    %n = graph.neg %p : tensor<?x4xf32, #graph.dims<N>> -> tensor<?x4xf32, #graph.dims<N>>
+    %e = graph.exp %n : tensor<?x4xf32, #graph.dims<N>> -> tensor<?x4xf32, #graph.dims<N>>
+    tensor_ops.yield %e : tensor<?x4xf32, #graph.dims<N>>
+  } loc("first")
+  %b = tensor_ops.kernel (%other = %a : tensor<?x4xf32, #graph.dims<N>>) -> (tensor<?x4xf32, #graph.dims<N>>) {
+    %negated = graph.neg %other : tensor<?x4xf32, #graph.dims<N>> -> tensor<?x4xf32, #graph.dims<N>>
+    %power = graph.exp %negated : tensor<?x4xf32, #graph.dims<N>> -> tensor<?x4xf32, #graph.dims<N>>
+    tensor_ops.yield %power : tensor<?x4xf32, #graph.dims<N>>
+  } loc("second")
+  %c = tensor_ops.kernel (%p = %y : tensor<?x4xf32, #graph.dims<2*M+N>>) -> (tensor<?x4xf32, #graph.dims<2*M+N>>) {
+    %n = graph.neg %p : tensor<?x4xf32, #graph.dims<2*M+N>> -> tensor<?x4xf32, #graph.dims<2*M+N>>
+    %e = graph.exp %n : tensor<?x4xf32, #graph.dims<2*M+N>> -> tensor<?x4xf32, #graph.dims<2*M+N>>
+    tensor_ops.yield %e : tensor<?x4xf32, #graph.dims<2*M+N>>
+  }
+  func.return %b, %c : tensor<?x4xf32, #graph.dims<N>>, tensor<?x4xf32, #graph.dims<2*M+N>>
+}
+
+// One element, or equal elements that go into elementwise ops, become part of the kernel; others are arguments.
+// CHECK-LABEL: func.func @constants(
+// CHECK-SAME:    %[[X:[a-z0-9]+]]: tensor<2x2xf32>
+// CHECK-DAG:     %[[W:.*]] = graph.constant dense<[1.000000e+00, 2.000000e+00]> : tensor<2xf32>
+// CHECK-DAG:     %[[M:.*]] = graph.constant dense<3.000000e+00> : tensor<2x2xf32>
+// CHECK-NOT:     graph.constant
+// CHECK:         tensor_ops.call @matmul_add_mul_0(%[[X]], %[[M]], %[[W]]) : (tensor<2x2xf32>, tensor<2x2xf32>, tensor<2xf32>) -> tensor<2x2xf32>
+func.func @constants(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {
+  %w = graph.constant dense<[1.0, 2.0]> : tensor<2xf32>
+  %m = graph.constant dense<3.0> : tensor<2x2xf32>
+  %s = graph.constant dense<4.0> : tensor<f32>
+  %t = graph.constant dense<5.0> : tensor<2xf32>
+  %r = tensor_ops.kernel (%a = %x : tensor<2x2xf32>, %b = %m : tensor<2x2xf32>, %c = %w : tensor<2xf32>, %d = %s : tensor<f32>, %e = %t : tensor<2xf32>) -> (tensor<2x2xf32>) {
+    %p = graph.matmul %a, %b : tensor<2x2xf32>, tensor<2x2xf32> -> tensor<2x2xf32>
+    %q = graph.add %p, %c : tensor<2x2xf32>, tensor<2xf32> -> tensor<2x2xf32>
+    %u = graph.add %q, %d : tensor<2x2xf32>, tensor<f32> -> tensor<2x2xf32>
+    %v = graph.mul %u, %e : tensor<2x2xf32>, tensor<2xf32> -> tensor<2x2xf32>
+    tensor_ops.yield %v : tensor<2x2xf32>
+  }
+  func.return %r : tensor<2x2xf32>
+}
+
+// A zero and a negative zero are different constants, so these are different kernels. Names in use are passed over.
+// CHECK-LABEL: func.func @zeros(
+// CHECK:         tensor_ops.call @add_1(
+// CHECK:         tensor_ops.call @add_2(
+func.func @zeros(%x: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>) {
+  %p = graph.constant dense<0.0> : tensor<f32>
+  %n = graph.constant dense<-0.0> : tensor<f32>
+  %r = tensor_ops.kernel (%a = %x : tensor<2xf32>, %b = %p : tensor<f32>) -> (tensor<2xf32>) {
+    %c = graph.add %a, %b : tensor<2xf32>, tensor<f32> -> tensor<2xf32>
+    tensor_ops.yield %c : tensor<2xf32>
+  }
+  %s = tensor_ops.kernel (%a = %x : tensor<2xf32>, %b = %n : tensor<f32>) -> (tensor<2xf32>) {
+    %c = graph.add %a, %b : tensor<2xf32>, tensor<f32> -> tensor<2xf32>
+    tensor_ops.yield %c : tensor<2xf32>
+  }
+  func.return %r, %s : tensor<2xf32>, tensor<2xf32>
+}
+
+// CHECK-LABEL: func.func private @add_0()
+func.func private @add_0()
+
+// CHECK-LABEL: func.func private @neg_exp_0(
+// CHECK-SAME:    %[[P:[a-z0-9]+]]: tensor<?x4xf32, #graph.dims<s0>>) -> tensor<?x4xf32, #graph.dims<s0>>
+// CHECK-SAME:    attributes {aicc.kernel, aicc.symbols = ["s0"]}
+// CHECK-NEXT:    %[[N:.*]] = graph.neg %[[P]]
+// CHECK-NEXT:    %[[E:.*]] = graph.exp %[[N]]
+// CHECK-NEXT:    func.return %[[E]]
+
+// CHECK-LABEL: func.func private @neg_exp_1(
+// CHECK-SAME:    tensor<?x4xf32, #graph.dims<2*s0+s1>>
+// CHECK-SAME:    attributes {aicc.kernel, aicc.symbols = ["s0", "s1"]}
+
+// CHECK-LABEL: func.func private @matmul_add_mul_0(
+// CHECK-DAG:     graph.constant dense<4.000000e+00> : tensor<f32>
+// CHECK-DAG:     graph.constant dense<5.000000e+00> : tensor<2xf32>
