@@ -1,0 +1,81 @@
+// RUN: aicc-opt %s -p 'loops-auto-schedule{target=generic}' | filecheck %s
+// RUN: aicc-opt %s -p 'loops-auto-schedule{target=generic},loops-apply-schedules' | filecheck %s --check-prefix=DONE
+
+// A product of matrices: the second operand is packed, 6 x 16 results at a time are kept in registers.
+// CHECK-LABEL: transform.named_sequence @matmul_schedule
+// CHECK:         schedule.pack %kernel {{.*}}argument = 1 : i64, tiles = array<i64: 0, 16>, order = array<i64: 1, 0>
+// CHECK:         schedule.tile %{{.*}}, %{{.*}} {{.*}}sizes = array<i64: 6, 16>
+// CHECK:         schedule.vectorize %{{.*}}, %{{.*}}
+// CHECK:         schedule.parallelize
+
+// DONE-LABEL: @matmul(
+// DONE:         threads
+// DONE:         loops.load %b[%{{.*}}, %[[K:.*]], l1] : memref<64x1024x16xf32> to vector<1x16xf32>
+func.func private @matmul(%a: memref<1020x1024xf32>, %b: memref<1024x1024xf32>, %c: memref<1020x1024xf32>)
+    attributes {aicc.kernel, aicc.symbols = [], aicc.num_outputs = 1 : i64} {
+  %z = arith.constant 0.0 : f32
+  loops.for "s0_d0" %i = 0 to 1020 parallel {
+    loops.for "s0_d1" %j = 0 to 1024 parallel {
+      %s = loops.for "s0_d2" %k = 0 to 1024 iter_args(%acc = %z) -> (f32) {
+        %x = loops.load %a[%i, %k] : memref<1020x1024xf32> to f32
+        %y = loops.load %b[%k, %j] : memref<1024x1024xf32> to f32
+        %p = arith.mulf %x, %y fastmath<contract,reassoc> : f32
+        %q = arith.addf %acc, %p fastmath<contract,reassoc> : f32
+        loops.yield %q : f32
+      }
+      loops.store %s, %c[%i, %j] : f32 to memref<1020x1024xf32>
+    }
+  }
+  func.return
+}
+
+// Elementwise: contiguous loops become one, four registers at a time; too little work for threads.
+// CHECK-LABEL: transform.named_sequence @double_schedule
+// CHECK:         %[[C:.*]] = schedule.collapse
+// CHECK-NEXT:    %{{.*}}, %[[I:.*]], %{{.*}} = schedule.tile %[[C]] {{.*}}sizes = array<i64: 32>
+// CHECK-NEXT:    schedule.vectorize %[[I]]
+// CHECK-NOT:     schedule.parallelize
+// CHECK:         transform.yield
+func.func private @double(%x: memref<16x24xf32>, %o: memref<16x24xf32>)
+    attributes {aicc.kernel, aicc.symbols = [], aicc.num_outputs = 1 : i64} {
+  loops.for "s0_d0" %i = 0 to 16 parallel {
+    loops.for "s0_d1" %j = 0 to 24 parallel {
+      %v = loops.load %x[%i, %j] : memref<16x24xf32> to f32
+      %w = arith.addf %v, %v : f32
+      loops.store %w, %o[%i, %j] : f32 to memref<16x24xf32>
+    }
+  }
+  func.return
+}
+
+// A sum along rows: each lane has a partial sum.
+// CHECK-LABEL: transform.named_sequence @sum_schedule
+// CHECK:         %[[R:.*]] = schedule.loop %kernel {label = "s0_d1"}
+// CHECK-NEXT:    %[[O:.*]], %[[W:.*]], %{{.*}} = schedule.tile %[[R]] {{.*}}sizes = array<i64: 32>
+// CHECK-NEXT:    %[[L:.*]], %{{.*}} = schedule.interchange %[[O]], %[[W]]
+// CHECK-NEXT:    schedule.vectorize %[[L]]
+func.func private @sum(%x: memref<16x240xf32>, %o: memref<16xf32>)
+    attributes {aicc.kernel, aicc.symbols = [], aicc.num_outputs = 1 : i64} {
+  %z = arith.constant 0.0 : f32
+  loops.for "s0_d0" %i = 0 to 16 parallel {
+    %s = loops.for "s0_d1" %j = 0 to 240 iter_args(%a = %z) -> (f32) {
+      %v = loops.load %x[%i, %j] : memref<16x240xf32> to f32
+      %w = arith.addf %a, %v fastmath<reassoc> : f32
+      loops.yield %w : f32
+    }
+    loops.store %s, %o[%i] : f32 to memref<16xf32>
+  }
+  func.return
+}
+
+// An index that is read from memory cannot run along lanes; the kernel is left as it is.
+// CHECK-NOT: @gather_schedule
+func.func private @gather(%x: memref<8xf32>, %p: memref<8xindex>, %o: memref<8xf32>)
+    attributes {aicc.kernel, aicc.symbols = [], aicc.num_outputs = 1 : i64} {
+  loops.for "s0_d0" %i = 0 to 8 parallel {
+    %j = loops.load %p[%i] : memref<8xindex> to index
+    %v = loops.load %x[%j] : memref<8xf32> to f32
+    loops.store %v, %o[%i] : f32 to memref<8xf32>
+  }
+  func.return
+}

@@ -1,0 +1,62 @@
+// RUN: aicc-opt %s --split-input-file --verify-diagnostics -p 'loops-collapse{label=i,j}' | filecheck %s
+
+// All buffers are walked contiguously: one index, no division.
+// CHECK-LABEL: @contiguous
+// CHECK-DAG:     %[[X:.*]] = loops.view %x : memref<6x7xf32> to memref<42xf32>
+// CHECK-DAG:     %[[O:.*]] = loops.view %o : memref<6x7xf32> to memref<42xf32>
+// CHECK:         loops.for "i*j" %[[C:.*]] = 0 to 42 parallel {
+// CHECK-NEXT:      %[[V:.*]] = loops.load %[[X]][%[[C]]] : memref<42xf32> to f32
+// CHECK-NEXT:      loops.store %[[V]], %[[O]][%[[C]]]
+func.func private @contiguous(%x: memref<6x7xf32>, %o: memref<6x7xf32>) attributes {aicc.kernel, aicc.num_outputs = 1 : i64} {
+  loops.for "i" %i = 0 to 6 parallel {
+    loops.for "j" %j = 0 to 7 parallel {
+      %v = loops.load %x[%i, %j] : memref<6x7xf32> to f32
+      loops.store %v, %o[%i, %j] : f32 to memref<6x7xf32>
+    }
+  }
+  func.return
+}
+
+// -----
+
+// A buffer that is read along one of the two keeps its own index.
+// CHECK-LABEL: @row
+// CHECK:         loops.for "i*j" %[[C:.*]] = 0 to 42 parallel {
+// CHECK-NEXT:      loops.load %x[%[[C]] mod 7]
+func.func private @row(%x: memref<7xf32>, %o: memref<6x7xf32>) attributes {aicc.kernel, aicc.num_outputs = 1 : i64} {
+  loops.for "i" %i = 0 to 6 parallel {
+    loops.for "j" %j = 0 to 7 parallel {
+      %v = loops.load %x[%j] : memref<7xf32> to f32
+      loops.store %v, %o[%i, %j] : f32 to memref<6x7xf32>
+    }
+  }
+  func.return
+}
+
+// -----
+
+// The same with an inner trip count that is no number would divide by it.
+func.func private @symbolic(%n: index, %x: memref<?xf32, #loops.dims<s0>>, %o: memref<6x?xf32, #loops.dims<s0>>)
+    attributes {aicc.kernel, aicc.symbols = ["s0"], aicc.num_outputs = 1 : i64} {
+  loops.for "i" %i = 0 to 6 parallel {
+    // expected-error@+1 {{collapse: loop 'j': its index is needed by itself, which takes a trip count of the inner loop that is a number}}
+    loops.for "j" %j = 0 to %n parallel {
+      %v = loops.load %x[%j] : memref<?xf32, #loops.dims<s0>> to f32
+      loops.store %v, %o[%i, %j] : f32 to memref<6x?xf32, #loops.dims<s0>>
+    }
+  }
+  func.return
+}
+
+// -----
+
+func.func private @triangle(%o: memref<8x8xf32>) attributes {aicc.kernel, aicc.num_outputs = 1 : i64} {
+  %z = arith.constant 0.0 : f32
+  loops.for "i" %i = 0 to 8 parallel {
+    // expected-error@+1 {{collapse: loop 'j': its bounds depend on loop 'i'}}
+    loops.for "j" %j = 0 to %i parallel {
+      loops.store %z, %o[%i, %j] : f32 to memref<8x8xf32>
+    }
+  }
+  func.return
+}
