@@ -14,6 +14,7 @@ from xdsl.dialects import llvm
 from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr
 from xdsl.ir import Operation
 
+from aicc.backends.llvm.objects import PASSES
 from aicc.backends.llvm.pool import emit_all
 from aicc.backends.llvm.targets import Target
 from aicc.backends.llvm.writer import module_to_llvm_text
@@ -48,7 +49,7 @@ def usable_cache_folder() -> Path | None:
 
 
 def _key(text: str, target: Target) -> str:
-    versions = f"{version('aicc')} {version('xdsl')} {version('llvmlite')} {target!r}"
+    versions = f"{version('aicc')} {version('xdsl')} {version('llvmlite')} {target!r} {PASSES}"
     return hashlib.sha256(f"{versions}\0{text}".encode()).hexdigest()
 
 

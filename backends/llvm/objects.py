@@ -9,6 +9,15 @@ from xdsl.utils.exceptions import DiagnosticException
 
 from aicc.backends.llvm.targets import Target
 
+PASSES = ("sroa", "simplify_cfg", "instruction_combine", "new_gvn", "simplify_cfg")
+"""
+LLVM passes before code generation, by llvmlite's names.
+
+What `-O2` does beyond these gained nothing in run time on the networks of `benchmarks/models.py`, and made emission
+four times as slow: schedules decide on tiles, vectors and unrolling, and the lowering computes index arithmetic as far
+out as it can.
+"""
+
 
 class CodegenError(DiagnosticException):
     """LLVM refuses the text; a fault of the compiler or of IR written by hand."""
@@ -33,9 +42,7 @@ def _machine(target: Target, opt: int) -> llvm.TargetMachine:
 
 def optimize(text: str, target: Target, opt: int = 2) -> llvm.ModuleRef:
     """
-    The module of `text` after LLVM's optimisation pipeline for `target` at level `opt` (0 to 3).
-
-    LLVM's vectorisers are off: schedules decide what is vectorised, and the searches cost compile time.
+    The module of `text` after `PASSES` (none at level 0); `opt` (0 to 3) is the effort of code generation.
 
     Raises:
         CodegenError: if LLVM refuses the text.
@@ -49,12 +56,12 @@ def optimize(text: str, target: Target, opt: int = 2) -> llvm.ModuleRef:
     except RuntimeError as error:
         raise CodegenError(f"LLVM refuses the module: {str(error).strip()}") from error
     if opt:
-        options = llvm.create_pipeline_tuning_options(speed_level=opt)
-        options.loop_vectorization = False
-        options.slp_vectorization = False
-        options.loop_interleaving = False
-        builder = llvm.create_pass_builder(machine, options)
-        builder.getModulePassManager().run(module, builder)
+        builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=opt))
+        passes = llvm.create_new_module_pass_manager()
+        for name in PASSES:
+            getattr(passes, f"add_{name}_pass")()
+        passes.run(module, builder)
+        passes.close()
         builder.close()
     return module
 
