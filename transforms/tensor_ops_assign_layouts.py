@@ -14,6 +14,7 @@ A kernel that is called with several layouts is cloned.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -83,6 +84,7 @@ class LayoutAssignment:
     def __post_init__(self) -> None:
         self.functions = {op.sym_name.data: op for op in self.module.ops if isinstance(op, FuncOp)}
         self.originals = {name: op for name, op in self.functions.items() if KERNEL_ATTRIBUTE in op.attributes}
+        self.call_counts = Counter(op.callee_name for op in self.module.walk() if isinstance(op, CallOp))
         self.variants: dict[tuple[str, Signature], tuple[FuncOp, Signature]] = {}
         self.wanted: dict[str, dict[int, Layout]] = {}
         self.calls: list[CallOp] = []
@@ -315,12 +317,14 @@ class LayoutAssignment:
         )
 
     def _make_variant(self, function: FuncOp, signature: Signature) -> tuple[FuncOp, Signature]:
-        variant = function.clone()
-        variant.sym_name = StringAttr(self._fresh_name(function.sym_name.data))
-        block = function.parent
-        assert block is not None
-        block.insert_op_after(variant, function)
-        self.functions[variant.sym_name.data] = variant
+        variant = function
+        if self.call_counts[function.sym_name.data] > 1:
+            variant = function.clone()
+            variant.sym_name = StringAttr(self._fresh_name(function.sym_name.data))
+            block = function.parent
+            assert block is not None
+            block.insert_op_after(variant, function)
+            self.functions[variant.sym_name.data] = variant
         body = variant.body.blocks[0]
         for arg, layout in zip(body.args, signature, strict=True):
             if layout and not is_plain(layout):
