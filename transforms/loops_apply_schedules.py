@@ -8,7 +8,8 @@ Before: transform.named_sequence @k_schedule(%k: !transform.any_op) {    After: 
         func.func private @k(...) { plain nest }
 
 A handle is a list of ops: the kernel, or loops. A step that cannot be done is an error that names the step, the loop
-and the reason, at the op of the schedule.
+and the reason, at the op of the schedule; in a schedule that the automatic scheduler made, it is a warning, and the
+kernel stays as it was.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.dialects.transform import NamedSequenceOp
 from xdsl.dialects.transform import YieldOp as SequenceYieldOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from aicc.dialects.loops import ForOp
@@ -38,7 +39,7 @@ from aicc.dialects.schedule.ops import (
     UnrollOp,
     VectorizeOp,
 )
-from aicc.transforms.diagnostics import fail, note
+from aicc.transforms.diagnostics import fail, note, warn
 from aicc.transforms.loops_collapse import collapse_loops
 from aicc.transforms.loops_fuse import fuse_loops
 from aicc.transforms.loops_interchange import interchange_loops
@@ -48,7 +49,7 @@ from aicc.transforms.loops_parallelize import parallelize_loop
 from aicc.transforms.loops_tile import tile_loops
 from aicc.transforms.loops_unroll import unroll_loop
 from aicc.transforms.loops_vectorize import vectorize_loops
-from aicc.transforms.schedule_writer import ATTRIBUTE, SUFFIX
+from aicc.transforms.schedule_writer import ATTRIBUTE, AUTOMATIC, SUFFIX
 
 
 @dataclass
@@ -178,11 +179,16 @@ def apply_schedule(module: ModuleOp, kernel: FuncOp, sequence: NamedSequenceOp) 
     """
     Carries out the steps of `sequence` on `kernel`.
 
+    Where a step of an automatic schedule cannot be done, the kernel is left as it was after the last packing, which
+    reaches beyond the kernel, with a warning.
+
     Raises:
-        LocatedPassError: at the first step that cannot be done.
+        LocatedPassError: at the first step that cannot be done, in a schedule that is not automatic.
     """
     run = Run(module, kernel)
     run.handles[sequence.body.block.args[0]] = [kernel]
+    automatic = AUTOMATIC in sequence.attributes
+    saved = kernel.body.clone() if automatic else None
     for op in sequence.body.block.ops:
         if isinstance(op, SequenceYieldOp):
             break
@@ -191,8 +197,21 @@ def apply_schedule(module: ModuleOp, kernel: FuncOp, sequence: NamedSequenceOp) 
             fail(op, f"{op.name} is not a step that loops-apply-schedules knows")
         try:
             step(run, op)
+            if automatic and isinstance(op, PackOp):
+                saved = kernel.body.clone()
         except StepError as error:
+            if saved is not None:
+                warn(kernel, f"not scheduled any further: {error}")
+                _replace_body(kernel, saved)
+                return
             fail(op, str(error), note(f"in the schedule of @{kernel.sym_name.data}", kernel))
+
+
+def _replace_body(kernel: FuncOp, body: Region) -> None:
+    old = kernel.body
+    kernel.detach_region(old)
+    old.erase()
+    kernel.add_region(body)
 
 
 def schedules(module: ModuleOp) -> list[NamedSequenceOp]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import StringAttr
+from xdsl.dialects.builtin import StringAttr, UnitAttr
 from xdsl.dialects.transform import AnyOpType, NamedSequenceOp
 from xdsl.dialects.transform import YieldOp as SequenceYieldOp
 from xdsl.ir import Block, Operation, Region, SSAValue
@@ -28,8 +28,11 @@ SUFFIX = "_schedule"
 ATTRIBUTE = "transform.with_named_sequence"
 """Attribute of a module that holds schedules."""
 
+AUTOMATIC = "automatic"
+"""Unit attribute of a schedule that the automatic scheduler made: a step that cannot be done is no error then."""
+
 WHY = "why"
-"""Attribute of a step, or of the whole sequence, that says what it was chosen for."""
+"""Property of a step that says what it was chosen for."""
 
 
 class ScheduleWriter:
@@ -40,7 +43,6 @@ class ScheduleWriter:
         self._block = Block(arg_types=[AnyOpType()])
         self.kernel: SSAValue = self._block.args[0]
         self.kernel.name_hint = "kernel"
-        self.reasons: list[str] = []
 
     @property
     def is_empty(self) -> bool:
@@ -116,6 +118,5 @@ class ScheduleWriter:
         """The schedule."""
         self._block.add_op(SequenceYieldOp())
         sequence = NamedSequenceOp(self._name, ([AnyOpType()], []), Region(self._block))
-        if self.reasons:
-            sequence.attributes[WHY] = StringAttr("; ".join(self.reasons))
+        sequence.attributes[AUTOMATIC] = UnitAttr()
         return sequence

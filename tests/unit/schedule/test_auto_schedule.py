@@ -210,3 +210,43 @@ def test_a_schedule_that_is_there_is_kept():
     )
     LoopsAutoSchedulePass("generic").apply(make_context(), module)
     assert "schedule." not in str(module).replace("transform.named_sequence @k_schedule", "")
+
+
+def test_a_step_that_cannot_be_done_leaves_the_kernel_as_it_was():
+    from aicc.transforms.diagnostics import Message, diagnostic_handler
+
+    case = matmul(6, 16, 7)
+    text = str(parsed(case)).replace(
+        "func.func @main",
+        """transform.named_sequence @k_schedule(%k: !transform.any_op) attributes {automatic} {
+          schedule.pack %k {argument = 1 : i64, tiles = array<i64: 0, 16>, order = array<i64: 1, 0>}
+          %r = schedule.loop %k {label = "s0_d0"}
+          %o, %i, %t = schedule.tile %r {sizes = array<i64: 4>}
+          %s = schedule.loop %k {label = "s0_d2"}
+          %a, %b = schedule.interchange %o, %s {order = array<i64: 1, 0>}
+          transform.yield
+        }
+        func.func @main""",
+    )
+    module = parse_module(text)
+    said: list[Message] = []
+    with diagnostic_handler(said.append):
+        LoopsApplySchedulesPass().apply(make_context(), module)
+    assert [message.text for message in said] == [
+        "not scheduled any further: interchange: loop 's0_d2': is not perfectly nested in loop 's0_d0.o'"
+    ]
+    module.verify()
+    assert "s0_d0.o" not in str(module) and "k_pack1" in str(module)
+    run_case(case, module)
+
+
+def test_the_index_of_a_lane_can_be_computed_with():
+    case = NestCase(
+        [3, 19],
+        [],
+        [Operand([3, 19], "d0, d1")],
+        "%i = arith.index_cast %d1 : index to i64\n%j = arith.addi %i, %i : i64\n%f = arith.sitofp %j : i64 to f32\n"
+        "%r = arith.mulf %x0, %f : f32",
+        lambda x, **_: x * (2 * __import__("numpy").arange(19)),
+    )
+    run_case(case, scheduled(case))
