@@ -42,9 +42,9 @@ def compile(
 
     `model` is a path to an ONNX or `.mlir` file, ONNX bytes or a `ModelProto`, the text of IR at any level (a `str`
     with a newline), or a `ModuleOp`. `threads` is the most threads one call uses (None: all cores of this process);
-    results do not depend on it. `opt_level` is 2, or 0 for the plainest code. `fast_math` lets rewrites assume that no
-    value is NaN or infinite and that arithmetic is associative; `winograd` permits fast convolution within its stated
-    error bound. `cache` keeps object code in `$AICC_CACHE_DIR` (else the user's cache folder).
+    results do not depend on it. `opt_level` is 2, or 0 for the plainest code. `fast_math` lets arithmetic be
+    reassociated, contracted and approximated and the sign of zero be ignored; `winograd` permits fast convolution
+    (no pass makes use of that yet). `cache` keeps object code in `$AICC_CACHE_DIR` (else the user's cache folder).
 
     Raises:
         DiagnosticException, ModelError: the model is broken or holds what is not supported; all of it is listed.

@@ -19,10 +19,10 @@ class PipelineOptions:
     """Name of a target description."""
 
     fast_math: bool = False
-    """Rewrites may assume that no value is NaN or infinite and that arithmetic is associative."""
+    """Arithmetic may be reassociated, contracted and approximated, and the sign of zero ignored."""
 
     winograd: bool = True
-    """Convolutions may use Winograd's algorithm where its error bound holds."""
+    """Convolutions may use Winograd's algorithm; no pass does so yet."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,9 @@ class Step:
     """One pass with its options, as in pipeline text (option names with underscores)."""
 
     name: str
-    options: Mapping[str, str | int | bool] = field(default_factory=dict[str, str | int | bool])
+    options: Mapping[str, str | int | bool | tuple[str, ...]] = field(
+        default_factory=dict[str, str | int | bool | tuple[str, ...]]
+    )
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,7 @@ def _o0(options: PipelineOptions) -> tuple[Stage, ...]:
             ),
         ),
         Stage("tensor_ops", _steps("convert-tensor-ops-to-loops")),
-        Stage("loops", _loops_to_llvm()),
+        Stage("loops", _fast_math(options) + _loops_to_llvm()),
     )
 
 
@@ -102,7 +104,8 @@ def _o2(options: PipelineOptions) -> tuple[Stage, ...]:
         ),
         Stage(
             "loops",
-            _steps(
+            _fast_math(options)
+            + _steps(
                 "loops-simplify",
                 Step("loops-auto-schedule", {"target": options.target}),
                 "loops-apply-schedules",
@@ -112,6 +115,16 @@ def _o2(options: PipelineOptions) -> tuple[Stage, ...]:
             + _loops_to_llvm(),
         ),
     )
+
+
+def _fast_math(options: PipelineOptions) -> tuple[Step, ...]:
+    """
+    Frees all arithmetic to be reassociated, contracted and approximated, where the user allows it.
+
+    Not `nnan` and `ninf`: they would make the infinities that maxima start from undefined.
+    """
+    flags = ("reassoc", "contract", "arcp", "nsz", "afn")
+    return (Step("arith-add-fastmath", {"flags": flags}),) if options.fast_math else ()
 
 
 def _loops_to_llvm() -> tuple[Step, ...]:

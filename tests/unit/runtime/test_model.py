@@ -167,3 +167,24 @@ def test_every_kind_of_source(tmp_path: Path):
 def test_options_out_of_range(options: dict[str, object], message: str):
     with pytest.raises(Exception, match=message):
         aicc.compile(TEXT, **options)  # pyright: ignore[reportArgumentType]
+
+
+def test_fast_math_changes_rounding_only():
+    x, w = arrays(9)
+    check(aicc.compile(TEXT, fast_math=True)(x, w), x, w)
+
+
+CHAIN = """
+func.func @main(%x: tensor<3xf32>, %y: tensor<3xf32>, %z: tensor<3xf32>) -> tensor<3xf32> {
+  %p = graph.mul %x, %y : tensor<3xf32>, tensor<3xf32> -> tensor<3xf32>
+  %s = graph.add %p, %z : tensor<3xf32>, tensor<3xf32> -> tensor<3xf32>
+  func.return %s : tensor<3xf32>
+}
+"""
+
+
+def test_element_by_element_arithmetic_is_contracted_only_on_request():
+    """1.0000001 * 0.9999999 - 1 is 0 with each step rounded, and -1.4e-14 when fused."""
+    x, y, z = (np.full(3, value, np.float32) for value in (1 + 2**-23, 1 - 2**-23, -1))
+    assert np.array_equal(aicc.compile(CHAIN)(x, y, z)[0], x * y + z)
+    assert np.array_equal(aicc.compile(CHAIN, fast_math=True)(x, y, z)[0], np.full(3, -(2.0**-46), np.float32))
