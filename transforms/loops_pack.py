@@ -112,7 +112,9 @@ def pack_argument(module: ModuleOp, kernel: FuncOp, argument: int, packing: Pack
         )
     _retype(kernel, source, new_type)
     fold_index_ops(loads)
-    for op in list(module.walk()):
+    # Kernels don't call each other.
+    callers = [op for op in module.body.block.ops if isinstance(op, FuncOp) and not is_kernel(op)]
+    for op in [op for caller in callers for op in caller.walk()]:
         if isinstance(op, CallOp) and op.callee_name == kernel.sym_name.data:
             _pack_at_call(op, symbol_names(kernel), argument, packer, packing)
     return packer
