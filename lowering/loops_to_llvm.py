@@ -12,7 +12,7 @@ kernel is lowered in a time proportional to its size after lowering.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +23,7 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Block, Operation
 from xdsl.passes import ModulePass
 
+from aicc.dialects.loops.call import CallOp as KernelCallOp
 from aicc.lowering import (
     loops_to_llvm_arith,
     loops_to_llvm_control,
@@ -112,12 +113,13 @@ def check_lowerable(module: ModuleOp) -> None:
     fail(first, f"convert-loops-to-llvm: not lowered: {listed}")
 
 
-def lower_module(module: ModuleOp) -> None:
-    """Lowers all functions of `module` in place."""
-    check_lowerable(module)
-    functions = [op for op in module.body.block.ops if isinstance(op, func.FuncOp)]
-    defined = {op.sym_name.data: op for op in functions}
-    main = defined.get("main")
+def _functions(module: ModuleOp) -> list[func.FuncOp]:
+    return [op for op in module.body.block.ops if isinstance(op, func.FuncOp)]
+
+
+def _lower(functions: Sequence[func.FuncOp], defined: Mapping[str, func.FuncOp]) -> list[Operation]:
+    """The ops that `functions` become, with declarations of what they use but for functions in `defined`."""
+    main = next((op for op in functions if op.sym_name.data == "main"), None)
     state = ModuleState(loops_to_llvm_functions.read_signature(main))
     made: list[Operation] = []
     for op in functions:
@@ -133,16 +135,52 @@ def lower_module(module: ModuleOp) -> None:
     if main is not None:
         entry = next(op for op in made if isinstance(op, base.FuncOp) and op.sym_name.data == "main")
         entry.attributes[SIGNATURE] = StringAttr(state.signature_text())
-    taken = {op.sym_name.data for op in functions}
     for name, (operands, result) in state.externals.items():
-        if name not in taken:
+        if name not in defined:
             made.insert(0, loops_to_llvm_libm.declaration(name, operands, result))
     if state.uses_threads:
         made.insert(0, runtime_declaration())
+    return [*state.globals, *made]
+
+
+def lower_module(module: ModuleOp) -> None:
+    """Lowers all functions of `module` in place."""
+    check_lowerable(module)
+    functions = _functions(module)
+    made = _lower(functions, {op.sym_name.data: op for op in functions})
     for op in functions:
         op.detach()
         op.erase(safe_erase=False)
-    module.body.block.add_ops([*state.globals, *made])
+    module.body.block.add_ops(made)
+
+
+def lower_parts(module: ModuleOp) -> Iterator[ModuleOp]:
+    """
+    Lowers `module`, which it uses up, to modules that compile by themselves: the entry points, then each kernel.
+
+    Each is made when it is asked for, so that its object code can be made while the next one is lowered.
+    """
+    check_lowerable(module)
+    functions = _functions(module)
+    defined = {op.sym_name.data: op for op in functions}
+    entries = [op for op in functions if op.sym_name.data in loops_to_llvm_functions.ENTRY_POINTS]
+    kernels = [op for op in functions if op.body.blocks and op not in entries]
+    for part in (entries, *([kernel] for kernel in kernels)):
+        called = dict.fromkeys(name for op in part for name in _called(op))
+        others = [defined[name] for name in called if name in defined and defined[name] not in part]
+        declarations: list[Operation] = [loops_to_llvm_functions.declaration(op) for op in others]
+        yield ModuleOp([*declarations, *_lower(part, defined)])
+    for op in functions:
+        op.detach()
+
+
+def _called(function: func.FuncOp) -> Iterator[str]:
+    """Names of the functions that `function` calls."""
+    for op in function.walk():
+        if isinstance(op, func.CallOp):
+            yield op.callee.string_value()
+        elif isinstance(op, KernelCallOp):
+            yield op.callee_name
 
 
 @dataclass(frozen=True)

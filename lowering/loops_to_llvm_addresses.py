@@ -7,6 +7,7 @@ Indices are polynomials; what they are made of is computed as far out of the loo
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import cast
 
 from xdsl.dialects import llvm as base
@@ -46,6 +47,20 @@ from aicc.lowering.loops_to_llvm_index import (
 )
 
 _SELECT: dict[str, Attribute] = {"fastmathFlags": NO_FAST_MATH}
+
+
+@cache
+def _step(element: Attribute) -> dict[str, Attribute]:
+    """The properties of a `getelementptr` by a run-time number of elements."""
+    return {"elem_type": element, "noWrapFlags": NO_FLAGS, "rawConstantIndices": _DYNAMIC}
+
+
+@cache
+def _constant_step(element: Attribute, number: int) -> dict[str, Attribute]:
+    """The properties of a `getelementptr` by a known number of elements."""
+    return {**_step(element), "rawConstantIndices": DenseArrayBase.from_list(i32, [number])}
+
+
 _DYNAMIC = DenseArrayBase.from_list(i32, [base.GEP_USE_SSA_VAL])
 
 
@@ -320,14 +335,12 @@ class AddressEmitter(Emitter):
         scope = self.scopes[depth]
         key = ("step", pointer, count, element)
         if (found := scope.cache.get(key)) is None:
-            properties = {"elem_type": element, "noWrapFlags": NO_FLAGS, "rawConstantIndices": _DYNAMIC}
             if isinstance(count.owner, base.ConstantOp):
                 number = cast(IntegerAttr, count.owner.value).value.data
                 if -(1 << 31) < number < 1 << 31:
-                    properties["rawConstantIndices"] = DenseArrayBase.from_list(i32, [number])
-                    found = self.emit(memory.GEPOp, (pointer,), POINTER, properties, depth)
+                    found = self.emit(memory.GEPOp, (pointer,), POINTER, _constant_step(element, number), depth)
                     scope.cache[key] = found
                     return found
-            found = self.emit(memory.GEPOp, (pointer, count), POINTER, properties, depth)
+            found = self.emit(memory.GEPOp, (pointer, count), POINTER, _step(element), depth)
             scope.cache[key] = found
         return found

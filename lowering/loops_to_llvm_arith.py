@@ -136,14 +136,15 @@ def _odd_f32(fn: FunctionLowering, value: SSAValue) -> SSAValue:
     return fn.emit(base.BitcastOp, (chosen,), single)
 
 
+_FLOAT_PREDICATES = {flag.value: IntegerAttr(flag.to_int(), 64) for flag in base.FCmpPredicateFlag}
+
+
 def fcmp(
     fn: FunctionLowering, predicate: str, a: SSAValue, b: SSAValue, flags: dict[str, Attribute] = FAST
 ) -> SSAValue:
     """A float comparison, lane by lane."""
-    number = base.FCmpPredicateFlag(predicate).to_int()
-    return fn.emit(
-        elementwise.FCmpOp, (a, b), row_type(i1, lanes_in(a)), {"predicate": IntegerAttr(number, 64), **flags}
-    )
+    number = _FLOAT_PREDICATES[predicate]
+    return fn.emit(elementwise.FCmpOp, (a, b), row_type(i1, lanes_in(a)), {"predicate": number, **flags})
 
 
 def in_f32(function: RowFunction) -> RowFunction:

@@ -8,12 +8,13 @@ those of kind `unroll` with a known number of iterations, leave no loop behind.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from math import gcd
 from typing import cast
 
 from xdsl.dialects import cf, func, scf
 from xdsl.dialects import llvm as base
-from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, i32, i64
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, IntegerType, i32, i64
 from xdsl.ir import Attribute, Block, SSAValue
 
 from aicc.dialects.llvm import control
@@ -37,6 +38,11 @@ def branch(fn: FunctionLowering, target: Block, operands: Sequence[SSAValue], ba
     fn.block.add_op(op)
 
 
+@cache
+def _segments(yes: int, no: int) -> DenseArrayBase[IntegerType]:
+    return DenseArrayBase.from_list(i32, [1, yes, no])
+
+
 def branch_if(
     fn: FunctionLowering,
     condition: SSAValue,
@@ -45,7 +51,7 @@ def branch_if(
     back: bool = False,
 ) -> None:
     """Ends the block at hand by a conditional jump."""
-    sizes = DenseArrayBase.from_list(i32, [1, len(yes[1]), len(no[1])])
+    sizes = _segments(len(yes[1]), len(no[1]))
     op = control.CondBrOp.create(
         operands=[condition, *yes[1], *no[1]],
         successors=[yes[0], no[0]],

@@ -139,6 +139,12 @@ def element_in(value: SSAValue) -> Attribute:
     return cast(VectorType[Attribute], type_).element_type if isinstance(type_, VectorType) else type_
 
 
+_MASKS: dict[tuple[int, ...], dict[str, Attribute]] = {}
+_PREDICATES: dict[str, dict[str, Attribute]] = {
+    flag.value: {"predicate": IntegerAttr(flag.to_int(), 64)} for flag in base.ICmpPredicateFlag
+}
+
+
 class Emitter:
     """Where ops of the function that is being built go, with the helpers that every part of the lowering uses."""
 
@@ -199,7 +205,8 @@ class Emitter:
 
     def constant(self, value: Attribute, type_: Attribute) -> SSAValue:
         """An LLVM constant, one op per function."""
-        key = (value, type_)
+        # Float attributes of 0 and -0 are equal.
+        key = (cast(Any, value).value.data.hex() if isinstance(value, FloatAttr) else value, type_)
         found = self._constants.get(key)
         if found is None:
             op = base.ConstantOp.create(properties={"value": value}, result_types=(type_,))
@@ -209,6 +216,13 @@ class Emitter:
 
     def integer(self, value: int, type_: Attribute = i64) -> SSAValue:
         """An integer constant (wrapped to the width); every lane of it for a vector type."""
+        found = self._constants.get((value, type_))
+        if found is not None:
+            return found
+        self._constants[value, type_] = made = self._integer(value, type_)
+        return made
+
+    def _integer(self, value: int, type_: Attribute) -> SSAValue:
         vector = cast(VectorType[IntegerType], type_) if isinstance(type_, VectorType) else None
         element = cast(IntegerType, type_) if vector is None else vector.element_type
         width = element.width.data
@@ -228,8 +242,12 @@ class Emitter:
 
     def iota(self, lanes: int, element: Attribute = i32) -> SSAValue:
         """`0, 1, ..., lanes - 1`."""
-        type_ = VectorType(cast(IntegerType, element), [lanes])
-        return self.constant(DenseIntOrFPElementsAttr.from_list(type_, list(range(lanes))), type_)
+        key = ("iota", lanes, element)
+        if key not in self._constants:
+            type_ = VectorType(cast(IntegerType, element), [lanes])
+            attr = DenseIntOrFPElementsAttr.from_list(type_, list(range(lanes)))
+            self._constants[key] = self.constant(attr, type_)
+        return self._constants[key]
 
     def poison(self, type_: Attribute) -> SSAValue:
         """A poison value, one op per function."""
@@ -293,9 +311,11 @@ class Emitter:
 
     def shuffle(self, a: SSAValue, b: SSAValue, lanes: Sequence[int], depth: int = -1) -> SSAValue:
         """Lane `k` is lane `lanes[k]` of `a` followed by `b`; -1 is poison."""
-        mask = DenseArrayBase.from_list(i32, list(lanes))
-        type_ = VectorType(element_in(a), [len(lanes)])
-        return self.emit(base.ShuffleVectorOp, (a, b), type_, {"mask": mask}, depth)
+        key = tuple(lanes)
+        if (properties := _MASKS.get(key)) is None:
+            properties = _MASKS[key] = {"mask": DenseArrayBase.from_list(i32, key)}
+        type_ = row_type(element_in(a), len(key))
+        return self.emit(base.ShuffleVectorOp, (a, b), type_, properties, depth)
 
     def lane(self, row: SSAValue, index: int) -> SSAValue:
         """One lane of a row."""
@@ -315,6 +335,4 @@ class Emitter:
 
     def compare(self, predicate: str, a: SSAValue, b: SSAValue, depth: int = -1) -> SSAValue:
         """An integer comparison, lane by lane."""
-        number = base.ICmpPredicateFlag(predicate).to_int()
-        properties = {"predicate": IntegerAttr(number, 64)}
-        return self.emit(base.ICmpOp, (a, b), row_type(i1, lanes_in(a)), properties, depth)
+        return self.emit(base.ICmpOp, (a, b), row_type(i1, lanes_in(a)), _PREDICATES[predicate], depth)

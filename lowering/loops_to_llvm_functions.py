@@ -129,7 +129,7 @@ def lower_function(
     """The `llvm.func` of a function, after what was split off it."""
     name = op.sym_name.data
     if not op.body.blocks:
-        return [_declaration(op)]
+        return [declaration(op)]
     if name in ENTRY_POINTS:
         return _lower_entry_point(op, state, defined, body)
     arguments = _arguments(op)
@@ -225,8 +225,11 @@ def _function(
     )
 
 
-def _declaration(op: func.FuncOp) -> Operation:
+def declaration(op: func.FuncOp) -> Operation:
+    """The declaration of a function that is defined elsewhere; one that is lowered there also takes the threads."""
     types = [_argument_type(op, type_) for type_, _ in _arguments(op)]
+    if op.body.blocks:
+        types.append(i64)
     results = [register_type(type_) for type_ in op.function_type.outputs.data]
     output = results[0] if results else base.LLVMVoidType()
     made = base.FuncOp(op.sym_name.data, base.LLVMFunctionType(types, output), linkage=base.LinkageAttr("external"))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import product
 from math import prod
 from typing import Any, cast
@@ -303,12 +304,14 @@ def float_constant(fn: FunctionLowering, value: float, element: Attribute) -> SS
 # Loads
 
 
+@cache
+def plain_access(element: Attribute) -> dict[str, Attribute]:
+    """The properties of a load or store of elements, which are aligned as such."""
+    return {"alignment": IntegerAttr(byte_size(element), 64), "ordering": IntegerAttr(0, 64)}
+
+
 def _plain_load(fn: FunctionLowering, pointer: SSAValue, element: Attribute, lanes: int) -> SSAValue:
-    properties: dict[str, Attribute] = {
-        "alignment": IntegerAttr(byte_size(element), 64),
-        "ordering": IntegerAttr(0, 64),
-    }
-    return fn.emit(memory.LoadOp, (pointer,), row_type(memory_type(element), lanes), properties)
+    return fn.emit(memory.LoadOp, (pointer,), row_type(memory_type(element), lanes), plain_access(element))
 
 
 def _guarded_load(
@@ -424,10 +427,7 @@ def lower_store(fn: FunctionLowering, op: StoreOp) -> None:
 def _store_row(
     fn: FunctionLowering, buffer: Buffer, row: Row, count: int, active: Poly | None, value: SSAValue
 ) -> None:
-    plain: dict[str, Attribute] = {
-        "alignment": IntegerAttr(byte_size(buffer.element), 64),
-        "ordering": IntegerAttr(0, 64),
-    }
+    plain = plain_access(buffer.element)
     if count > 1 and row.stride is not None and constant_value(row.stride) == 1:
         pointer = fn.address(buffer, row.offset, row.extra)
         mask = lane_mask(fn, active, count) if active is not None else None

@@ -33,7 +33,7 @@ class MathBuilder:
         self.shape = tuple(shape)
         self.location = location
         self.ops: list[Operation] = []
-        self._constants: dict[tuple[float | int, Attribute], SSAValue] = {}
+        self._constants: dict[tuple[str | int, Attribute], SSAValue] = {}
 
     def typed(self, element: Attribute) -> Attribute:
         """The type of a value with these elements."""
@@ -52,14 +52,14 @@ class MathBuilder:
 
     def const(self, value: float, element: Attribute = f32) -> SSAValue:
         """A float in every lane."""
-        return self._constant(value, FloatAttr(value, cast(Any, element)), element)
+        return self._constant(value.hex(), value, FloatAttr(value, cast(Any, element)), element)
 
     def int(self, value: int, element: IntegerType = i32) -> SSAValue:
         """An integer in every lane."""
-        return self._constant(value, IntegerAttr(value, element), element)
+        return self._constant(value, value, IntegerAttr(value, element), element)
 
-    def _constant(self, value: float | int, scalar: Attribute, element: Attribute) -> SSAValue:
-        key = (value, element)
+    def _constant(self, name: str | int, value: float | int, scalar: Attribute, element: Attribute) -> SSAValue:
+        key = (name, element)
         if key not in self._constants:
             type_ = self.typed(element)
             attr = DenseIntOrFPElementsAttr.from_list(cast(Any, type_), [value]) if self.shape else scalar

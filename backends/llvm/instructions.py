@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any, TypeAlias, cast
 
 from xdsl.dialects import llvm
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, UnitAttr
+from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, Operation
 
 from aicc.backends.llvm.state import Text
-from aicc.backends.llvm.text import constant_text, mangled, symbol
+from aicc.backends.llvm.text import constant_text, symbol
 from aicc.dialects.llvm import atomics, control, elementwise, intrinsics, memory, vectors
 from aicc.dialects.llvm.attrs import LoopAnnotationAttr
 
@@ -58,12 +60,19 @@ def _fast_math(op: Operation) -> str:
     flags = op.properties.get("fastmathFlags") or op.attributes.get("fastmathFlags")
     if not isinstance(flags, llvm.FastMathAttr) or not flags.data:
         return ""
-    words = [flag.value for flag in sorted(flags.data)]
+    return _fast_math_words(frozenset(flags.data))
+
+
+@cache
+def _fast_math_words(flags: frozenset[FastMathFlag]) -> str:
+    words = sorted(flag.value for flag in flags)
     return " fast" if len(words) == 7 else " " + " ".join(words)
 
 
 def _flags(op: Operation) -> str:
     """`nuw nsw exact disjoint nneg` as far as set, each with a leading space."""
+    if not op.properties:
+        return ""
     text = ""
     overflow = op.properties.get("overflowFlags")
     if isinstance(overflow, IntegerAttr):
@@ -258,7 +267,7 @@ def _overloaded(overload: Callable[[Operation], Sequence[Attribute]]) -> Handler
     """An intrinsic `llvm.intr.x` -> `llvm.x.<types>`."""
 
     def write(w: Text, op: Operation) -> None:
-        suffix = "".join(f".{mangled(type_)}" for type_ in overload(op))
+        suffix = "".join(f".{w.mangled(type_)}" for type_ in overload(op))
         _intrinsic_call(w, op, f"llvm.{op.name.removeprefix('llvm.intr.')}{suffix}")
 
     return write
@@ -278,7 +287,7 @@ def _flagged(key: str, type_: str) -> Handler:
     def write(w: Text, op: Operation) -> None:
         value = cast(IntegerAttr, op.properties[key]).value.data
         text = ("true" if value else "false") if type_ == "i1" else str(value)
-        name = f"llvm.{op.name.removeprefix('llvm.intr.')}.{mangled(op.operands[0].type)}"
+        name = f"llvm.{op.name.removeprefix('llvm.intr.')}.{w.mangled(op.operands[0].type)}"
         _intrinsic_call(w, op, name, [(type_, text)])
 
     return write
@@ -290,7 +299,7 @@ def _masked(w: Text, op: Operation) -> None:
     store = word.endswith(("store", "scatter"))
     place = 1 if store else 0
     value = op.operands[0] if store else op.results[0]
-    name = f"llvm.{word}.{mangled(value.type)}.{mangled(op.operands[place].type)}"
+    name = f"llvm.{word}.{w.mangled(value.type)}.{w.mangled(op.operands[place].type)}"
     _declare(w, name, op, [w.type(operand.type) for operand in op.operands])
     align = cast(IntegerAttr, op.properties["alignment"]).value.data
     arguments = [w.typed(operand) for operand in op.operands]
@@ -303,7 +312,7 @@ def _block_copy(w: Text, op: Operation) -> None:
     volatile = cast(IntegerAttr, op.properties["isVolatile"]).value.data
     types = [operand.type for operand in op.operands]
     overload = [types[0], types[2]] if op.name.endswith("memset") else types
-    name = f"llvm.{op.name.removeprefix('llvm.intr.')}" + "".join(f".{mangled(type_)}" for type_ in overload)
+    name = f"llvm.{op.name.removeprefix('llvm.intr.')}" + "".join(f".{w.mangled(type_)}" for type_ in overload)
     _intrinsic_call(w, op, name, [("i1", "true" if volatile else "false")])
 
 

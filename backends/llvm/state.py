@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from aicc.backends.llvm.metadata import Metadata
-from aicc.backends.llvm.text import type_text
+from aicc.backends.llvm.text import mangled, type_text
 
 
 class Text:
@@ -19,7 +19,9 @@ class Text:
         """Intrinsic name -> its `declare` line."""
         self.metadata = Metadata()
         self.names: dict[SSAValue, str] = {}
-        self.types: dict[Attribute, str] = {}
+        # By identity, as hashing a vector type costs more than writing it; the module keeps the types alive.
+        self._types: dict[int, str] = {}
+        self._mangled: dict[int, str] = {}
         self.labels: dict[Block, str] = {}
         self.edges: dict[Block, list[tuple[str, list[SSAValue]]]] = {}
         """Block -> label of the predecessor and operands handed over, for each edge into it."""
@@ -35,9 +37,16 @@ class Text:
 
     def type(self, type_: Attribute) -> str:
         """`type_text`, remembered."""
-        text = self.types.get(type_)
+        text = self._types.get(id(type_))
         if text is None:
-            text = self.types[type_] = type_text(type_)
+            text = self._types[id(type_)] = type_text(type_)
+        return text
+
+    def mangled(self, type_: Attribute) -> str:
+        """`mangled`, remembered."""
+        text = self._mangled.get(id(type_))
+        if text is None:
+            text = self._mangled[id(type_)] = mangled(type_)
         return text
 
     def typed(self, value: SSAValue) -> str:

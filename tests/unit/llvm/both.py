@@ -32,9 +32,7 @@ def check(text: str, *arguments: Any, name: str = "f", exact: bool = True, opt: 
     expected = [argument.copy() if isinstance(argument, np.ndarray) else argument for argument in arguments]
     Interpreter(module).call(name, *expected)
     buffers = [guarded(argument) if isinstance(argument, np.ndarray) else None for argument in arguments]
-    given = [
-        argument if buffer is None else buffer[1] for argument, buffer in zip(arguments, buffers, strict=True)
-    ]
+    given = [argument if buffer is None else buffer[1] for argument, buffer in zip(arguments, buffers, strict=True)]
     native(module, name, opt=opt)(*given)
     found: list[np.ndarray] = []
     for want, have, buffer in zip(expected, given, buffers, strict=True):

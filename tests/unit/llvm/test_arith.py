@@ -79,7 +79,8 @@ def test_float_binary(op: str, name: str, vector: bool):
 def test_extrema_propagate_nan(op: str, expected, name: str, vector: bool):
     a, b = pairs(float_values(FLOATS[name]), float_values(FLOATS[name], 1))
     found = run(f"%r = arith.{op} %x0, %x1 : {{r}}", [name, name], name, [a, b], vector)
-    np.testing.assert_array_equal(found.astype(np.float64), expected(a, b).astype(np.float64))
+    with np.errstate(all="ignore"):
+        np.testing.assert_array_equal(found.astype(np.float64), expected(a, b).astype(np.float64))
 
 
 @BOTH
@@ -293,7 +294,7 @@ def test_float_casts_round_once(source: str, target: str, vector: bool):
     order = ["f16", "bf16", "f32", "f64"]
     widths = {"f16": 2, "bf16": 2, "f32": 4, "f64": 8}
     if widths[source] == widths[target]:
-        pytest.skip("no cast between types of one width")
+        return  # there is no cast between types of one width
     op = "extf" if widths[source] < widths[target] else "truncf"
     rng = np.random.default_rng(order.index(source))
     values = float_values(FLOATS[source])
@@ -337,7 +338,8 @@ def round_to_bf16(values: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("op", ["fptosi", "fptoui"])
 def test_float_to_int_saturates(op: str, source: str, target: str, vector: bool):
     values = np.concatenate([float_values(FLOATS[source]), np.array([127.5, 128, -129, 255.9, 1e9, -1e9, 3e9])])
-    values = values.astype(FLOATS[source])
+    with np.errstate(over="ignore"):
+        values = values.astype(FLOATS[source])
     found = run(f"%r = arith.{op} %x0 : {{0}} to {{r}}", [source], target, [values], vector)
     info = np.iinfo(("" if op == "fptosi" else "u") + f"int{target[1:]}")
     numbers = [

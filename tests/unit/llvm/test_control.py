@@ -148,7 +148,12 @@ func.func @f(%a: index, %b: index, %s: index) -> index {
   func.return %r : index
 }
 """
-    run = native(text.replace("-> index", "-> i64").replace("func.return %r : index", "%c = arith.index_cast %r : index to i64\n  func.return %c : i64"), "f")
+    run = native(
+        text.replace("-> index", "-> i64").replace(
+            "func.return %r : index", "%c = arith.index_cast %r : index to i64\n  func.return %c : i64"
+        ),
+        "f",
+    )
     for a, b, s in [(0, 10, 1), (0, 10, 3), (4, 4, 1), (9, 2, 2)]:
         assert run(a, b, s) == sum(range(a, b, s))
 

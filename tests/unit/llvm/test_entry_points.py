@@ -19,17 +19,19 @@ from aicc.runtime.program import CompiledProgram
 from aicc.runtime.signature import parse_signature
 
 MODULE = """
-func.func private @add(%n: index, %a: memref<?xf32, #loops.dims<n>>, %w: memref<4xf32>, %o: memref<?xf32, #loops.dims<n>>)
+#d = #loops.dims<n>
+func.func private @add(%n: index, %a: memref<?xf32, #d>, %w: memref<4xf32>, %o: memref<?xf32, #d>)
     attributes {aicc.kernel, aicc.symbols = ["n"], aicc.num_outputs = 1 : i64} {
   loops.for "i" %i = 0 to %n parallel threads {
-    %x = loops.load %a[%i] : memref<?xf32, #loops.dims<n>> to f32
+    %x = loops.load %a[%i] : memref<?xf32, #d> to f32
     %y = loops.load %w[%i mod 4] : memref<4xf32> to f32
     %z = arith.addf %x, %y : f32
-    loops.store %z, %o[%i] : f32 to memref<?xf32, #loops.dims<n>>
+    loops.store %z, %o[%i] : f32 to memref<?xf32, #d>
   }
   func.return
 }
-func.func private @double(%w: memref<4xf32>, %t: memref<4xf32>, %o: memref<4xf32>) attributes {aicc.kernel, aicc.num_outputs = 2 : i64} {
+func.func private @double(%w: memref<4xf32>, %t: memref<4xf32>, %o: memref<4xf32>)
+    attributes {aicc.kernel, aicc.num_outputs = 2 : i64} {
   %v = loops.load %w[l0] : memref<4xf32> to vector<4xf32>
   %d = arith.addf %v, %v : vector<4xf32>
   loops.store %d, %t[l0] : vector<4xf32> to memref<4xf32>
@@ -43,18 +45,19 @@ func.func @prepare() {
   func.call @double(%w, %t, %p) : (memref<4xf32>, memref<4xf32>, memref<4xf32>) -> ()
   func.return
 }
-func.func @main(%n: index, %x: memref<?xf32, #loops.dims<n>>, %flag: memref<i1>, %o: memref<?xf32, #loops.dims<n>>,
-                %arena: memref<?xi8, #loops.dims<max(4*n, 1)>> {aicc.arena}) attributes {aicc.symbols = ["n"], aicc.num_outputs = 1 : i64} {
+func.func @main(%n: index, %x: memref<?xf32, #d>, %flag: memref<i1>, %o: memref<?xf32, #d>,
+                %arena: memref<?xi8, #loops.dims<max(4*n, 1)>> {aicc.arena})
+    attributes {aicc.symbols = ["n"], aicc.num_outputs = 1 : i64} {
   %zero = arith.constant 0 : index
-  %t = loops.view %arena[%zero] : memref<?xi8, #loops.dims<max(4*n, 1)>> to memref<?xf32, #loops.dims<n>>
+  %t = loops.view %arena[%zero] : memref<?xi8, #loops.dims<max(4*n, 1)>> to memref<?xf32, #d>
   %p = loops.prepared "w2" : memref<4xf32>
   %c = loops.constant dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32> : memref<4xf32>
   %f = loops.load %flag[] : memref<i1> to i1
-  func.call @add(%n, %x, %p, %t) : (index, memref<?xf32, #loops.dims<n>>, memref<4xf32>, memref<?xf32, #loops.dims<n>>) -> ()
+  func.call @add(%n, %x, %p, %t) : (index, memref<?xf32, #d>, memref<4xf32>, memref<?xf32, #d>) -> ()
   scf.if %f {
-    func.call @add(%n, %t, %c, %o) : (index, memref<?xf32, #loops.dims<n>>, memref<4xf32>, memref<?xf32, #loops.dims<n>>) -> ()
+    func.call @add(%n, %t, %c, %o) : (index, memref<?xf32, #d>, memref<4xf32>, memref<?xf32, #d>) -> ()
   } else {
-    loops.copy %t to %o : memref<?xf32, #loops.dims<n>> to memref<?xf32, #loops.dims<n>>
+    loops.copy %t to %o : memref<?xf32, #d> to memref<?xf32, #d>
   }
   func.return
 }

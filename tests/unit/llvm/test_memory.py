@@ -286,7 +286,13 @@ func.func @f(%m: memref<4x8xf32>, %r: memref<8x4xf32>) {
 
 @pytest.mark.parametrize(
     "element, values",
-    [("f32", "1.5, -2.0, 3.0"), ("i8", "1, -2, 3"), ("i1", "true, false, true"), ("f16", "1.5, -2.0, 3.0"), ("i64", "5, 6, 7")],
+    [
+        ("f32", "1.5, -2.0, 3.0"),
+        ("i8", "1, -2, 3"),
+        ("i1", "true, false, true"),
+        ("f16", "1.5, -2.0, 3.0"),
+        ("i64", "5, 6, 7"),
+    ],
 )
 def test_dense_constants(element: str, values: str):
     text = f"""

@@ -116,10 +116,11 @@ def test_control_flow(text: str):
 @pytest.mark.parametrize("element", ["f16", "bf16", "f64", "i1", "i8"])
 def test_element_types(element: str):
     constant = {"i1": "true", "i8": "3"}.get(element, "0.5")
+    fill = constant if element == "i1" else f"{constant} : {element}"
     module = parse_module(f"""
 func.func @f(%m: memref<4x40x{element}>, %o: memref<4x8x{element}>, %n: index) {{
   %c = arith.constant dense<{constant}> : vector<4x8x{element}>
-  %v = loops.load %m[l0, 3 * l1 + %n] lanes %n fill {constant}{" : " + element if element != "i1" else ""} : memref<4x40x{element}> to vector<4x8x{element}>
+  %v = loops.load %m[l0, 3 * l1 + %n] lanes %n fill {fill} : memref<4x40x{element}> to vector<4x8x{element}>
   %b = arith.constant dense<true> : vector<4x8xi1>
   %s = arith.select %b, %v, %c : vector<4x8xi1>, vector<4x8x{element}>
   loops.store %s, %o[l0, l1] : vector<4x8x{element}> to memref<4x8x{element}>

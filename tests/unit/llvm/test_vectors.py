@@ -173,6 +173,24 @@ func.func @f(%o: memref<3x2x{element}>) {{
     np.testing.assert_array_equal(found, np.array([[x, x], [x, y], [x, y]]).astype(dtype))
 
 
+def test_zeros_of_both_signs_are_told_apart():
+    text = """
+func.func @f(%o: memref<4xf32>) {
+  %a = arith.constant 0.0 : f32
+  %b = arith.constant -0.0 : f32
+  %c = arith.constant dense<0.0> : vector<1xf32>
+  %d = arith.constant dense<-0.0> : vector<1xf32>
+  loops.store %a, %o[0] : f32 to memref<4xf32>
+  loops.store %b, %o[1] : f32 to memref<4xf32>
+  loops.store %c, %o[l0 + 2] : vector<1xf32> to memref<4xf32>
+  loops.store %d, %o[l0 + 3] : vector<1xf32> to memref<4xf32>
+  func.return
+}
+"""
+    [found] = check(text, np.ones(4, np.float32))
+    assert np.signbit(found).tolist() == [False, True, False, True]
+
+
 def test_indices_per_lane():
     text = """
 func.func @f(%n: index, %o: memref<3x2x8xindex>) {
