@@ -25,7 +25,7 @@ from aicc.transforms.auto_schedule_common import (
     threads_for,
     vector_width,
 )
-from aicc.transforms.loops_cost import Level, TileChoice, TileCost, choose_tile, orders, traffic_cycles
+from aicc.transforms.loops_cost import REST_ROWS, Level, TileChoice, TileCost, choose_tile, orders, traffic_cycles
 from aicc.transforms.loops_facts import Access, Loop, Nest, guess
 from aicc.transforms.loops_tile import count_nests
 from aicc.transforms.target_facts import TargetFacts
@@ -295,14 +295,33 @@ def _order_tiles(
         keys[position : position + 1] = [(row, "outer"), (row, "inner")]
     wanted = [keys.index((level.loop, level.part)) for level in order]
     handles = writer.interchange(handles, wanted, "least traffic between caches")
-    axes = [handle for handle, size in zip(tiled.inners, sizes, strict=True) if size > 1]
-    if axes:
-        writer.vectorize(axes)
+    _vectorize(kernel, plan, target, sizes, tiled)
     for chain in nest.chains:
         extent = chain[-1].extent
         if isinstance(extent, int) and 1 < extent <= UNROLL_UP_TO:
             writer.unroll(writer.loop(chain[-1].label), extent, "few steps")
     _spread(kernel, nest, plan, target, sizes, order, handles)
+
+
+def _vectorize(kernel: Kernel, plan: LanePlan, target: Sequence[Loop], sizes: Sequence[int], tiled: TileOp) -> None:
+    """Makes the loops within tiles axes; rows left over of an unknown number of rows go `REST_ROWS` at a time."""
+    writer, row = kernel.writer, plan.row
+    axes = [handle for handle, size in zip(tiled.inners, sizes, strict=True) if size > 1]
+    if row is None or isinstance(row.extent, int) or plan.tile.rows <= REST_ROWS or len(axes) < 2:
+        if axes:
+            writer.vectorize(axes)
+        return
+    parts = [count_nests(loop.op, size, "peel") if size > 1 else 1 for loop, size in zip(target, sizes, strict=True)]
+    (rows, columns), total = parts[-2:], parts[-2] * parts[-1]
+    rest = range((rows - 1) * columns, total) if rows > 1 else range(0)
+    for positions in (range(total - len(rest)), rest):
+        if not positions:
+            continue
+        chosen = [writer.select(axis, list(positions)) for axis in axes]
+        if positions is rest:
+            again = writer.tile(chosen, [REST_ROWS, 1], None, "rows left over")
+            chosen = writer.interchange([again.outers[1], again.inners[0]], [1, 0])
+        writer.vectorize(chosen)
 
 
 def _pieces(loop: Loop, size: int) -> list[tuple[int, int]]:

@@ -26,10 +26,11 @@ from aicc.dialects.loops import ForOp
 from aicc.dialects.loops.functions import kernels
 from aicc.transforms.auto_schedule_callers import constant_buffers
 from aicc.transforms.auto_schedule_common import Kernel, threads_for
-from aicc.transforms.auto_schedule_elementwise import lane_order, schedule_elementwise
+from aicc.transforms.auto_schedule_elementwise import collapsible, lane_order, schedule_elementwise
 from aicc.transforms.auto_schedule_fuse import fuse_rows, top_loops
 from aicc.transforms.auto_schedule_lanes import lane_cycles, schedule_lanes
 from aicc.transforms.auto_schedule_reduce import best_reductions, reduce_cycles, schedule_reductions
+from aicc.transforms.loops_collapse import collapse_loops
 from aicc.transforms.loops_facts import Nest, analyse_nest, loop_facts
 from aicc.transforms.loops_index import fold_index_ops
 from aicc.transforms.loops_nest import StepError
@@ -57,6 +58,7 @@ def schedule_nest(kernel: Kernel, nest: Nest) -> None:
         if lane is not None:
             schedule_elementwise(kernel, nest, lane)
         return
+    nest = merge_rows(kernel, nest)
     choices: list[tuple[float, int, Callable[[], None]]] = []
     for loop in nest.parallel:
         if can_vectorize(loop.op):
@@ -68,6 +70,28 @@ def schedule_nest(kernel: Kernel, nest: Nest) -> None:
         choices.append((reduce_cycles(kernel, nest, reductions), -len(choices), step))
     if choices:
         min(choices)[2]()
+
+
+def merge_rows(kernel: Kernel, nest: Nest) -> Nest:
+    """
+    Collapses neighbouring parallel loops that walk all buffers contiguously together: the pixels of a 1x1 convolution,
+    the rows of a batch. Fewer tiles are cut short then. Returns the facts of the new nest.
+    """
+    loops = list(nest.parallel)
+    top = loops[0].op if loops else None
+    for position in reversed(range(len(loops) - 1)):
+        outer, inner = loops[position], loops[position + 1]
+        if not collapsible(nest, outer, inner):
+            continue
+        writer = kernel.writer
+        writer.collapse(writer.loop(outer.label), writer.loop(inner.label), "contiguous together")
+        merged = collapse_loops(outer.op, inner.op)
+        top = merged if outer.op is top else top
+        assert top is not None
+        found = analyse_nest(top)
+        assert found is not None, "collapsing keeps the form of a nest"
+        nest, loops = found, list(found.parallel)
+    return nest
 
 
 def schedule_loops(kernel: Kernel, tops: Sequence[ForOp]) -> None:
@@ -99,11 +123,9 @@ def auto_schedule(func: FuncOp, facts: TargetFacts, constants: frozenset[int] = 
     """The schedule of a kernel; `None` if it is best run as it is."""
     fold_index_ops([func])
     writer = ScheduleWriter(func.sym_name.data)
-    kernel = Kernel(func, facts, writer, constants)
-    if len(top_loops(func)) > 1:
-        # Fusion is tried on a copy, on which the rest of the schedule is then planned.
-        kernel.func = func.clone()
-        fuse_rows(kernel)
+    # Steps that later ones build on are tried on a copy.
+    kernel = Kernel(func.clone(), facts, writer, constants)
+    fuse_rows(kernel)
     schedule_loops(kernel, top_loops(kernel.func))
     return None if writer.is_empty else writer.finish()
 

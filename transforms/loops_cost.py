@@ -18,6 +18,9 @@ from aicc.transforms.target_facts import TargetFacts
 FMA_PORTS = 2
 FMA_LATENCY = 4
 LOAD_PORTS = 2
+REST_ROWS = 2
+"""Rows at a time of what is left over of an unknown number of rows."""
+
 STEP_OVERHEAD = 0.5
 """Cycles that a step of the reduction loop costs whatever is in it."""
 
@@ -73,6 +76,15 @@ def split_cost(extent: int, size: int, cost: Sequence[float]) -> float:
     return full * cost[size] + (cost[rest] if rest else 0.0)
 
 
+def _plane_cost(cost: TileCost, rows: int, height: int, vectors: int, known_rows: bool) -> float:
+    """Cycles for all rows in tiles of `height`; for an unknown number of them, with what is left over on average."""
+    by_rows = [0.0, *(cost.cycles(count, vectors) for count in range(1, max(height, REST_ROWS) + 1))]
+    if known_rows:
+        return split_cost(rows, height, by_rows)
+    rests = [split_cost(rest, min(REST_ROWS, height), by_rows) for rest in range(height)]
+    return rows / height * by_rows[height] + sum(rests) / height
+
+
 @dataclass(frozen=True)
 class TileChoice:
     """A register tile: rows times vectors of lanes, and the cycles per step to cover the whole plane with it."""
@@ -88,7 +100,8 @@ def choose_tile(
     """
     The register tile that covers `rows` x `lanes` in the fewest cycles; the larger tile where several are equal.
 
-    `width` is the number of lanes of one vector. With `known_rows` false the rest of the rows is done one at a time.
+    `width` is the number of lanes of one vector. With `known_rows` false the number of rows is a guess, and what is
+    left over of them is done `REST_ROWS` at a time.
     """
     best: TileChoice | None = None
     for vectors in VECTORS:
@@ -97,15 +110,11 @@ def choose_tile(
         for height in range(1, most_rows + 1):
             if height > rows or not cost.fits(height, vectors, registers):
                 continue
-            by_rows = [0.0, *(cost.cycles(count, vectors) for count in range(1, height + 1))]
-            if not known_rows:
-                by_rows = [count * by_rows[1] for count in range(height)] + [by_rows[height]]
-            plane = split_cost(rows, height, by_rows)
+            plane = _plane_cost(cost, rows, height, vectors, known_rows)
             # Lanes that are left over still cost whole vectors.
             full, rest = divmod(lanes, vectors * width)
             rest_vectors = -(-rest // width)
-            rest_rows = [0.0, *(cost.cycles(count, rest_vectors) for count in range(1, height + 1))]
-            total = full * plane + (split_cost(rows, height, rest_rows) if rest else 0.0)
+            total = full * plane + (_plane_cost(cost, rows, height, rest_vectors, known_rows) if rest else 0.0)
             choice = TileChoice(height, vectors, total)
             if best is None or (total, -height * vectors) < (best.cycles * 0.999, -best.rows * best.vectors):
                 best = choice

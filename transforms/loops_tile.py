@@ -29,7 +29,7 @@ from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
 from aicc.dialects.loops import ApplyOp, ForOp, YieldOp
-from aicc.transforms.loops_index import Expression, IndexBounds, bound_expressions, combine, fold_index_ops
+from aicc.transforms.loops_index import IndexBounds, bound_expressions, combine, fold_index_ops
 from aicc.transforms.loops_legality import check_reorderable
 from aicc.transforms.loops_nest import (
     StepError,
@@ -62,15 +62,12 @@ class _Range:
     """One way through the iterations of an old loop: a loop over tiles and the loop within a tile."""
 
     label: str
-    first: AffineExpr
+    firsts: tuple[AffineExpr, ...]
     ends: tuple[AffineExpr, ...]
-    """The loop over tiles goes from `first` to the smallest of these."""
+    """The loop over tiles goes from the largest of `firsts` to the smallest of `ends`."""
 
-    rest: tuple[AffineExpr, ...]
-    """Iterations left from the start of the nest, where a tile may be cut short."""
-
-    trip: int
-    """Most iterations within a tile."""
+    within: tuple[AffineExpr, ...]
+    """Iterations in a tile, the smallest of these; the last dimension is the tile's number."""
 
 
 @dataclass(frozen=True)
@@ -156,37 +153,45 @@ def _ranges(old: _Old, tail: str, bounds: IndexBounds) -> list[_Range]:
     simplifier = bounds.simplifier(old.operands)
     trips = [simplifier.simplify(trip) for trip in old.trips]
     size = old.size
+    zero, whole = AffineConstantExpr(0), AffineConstantExpr(size)
     trip = trips[0]
     if len(trips) == 1 and isinstance(trip, AffineConstantExpr):
-        return _static_ranges(max(trip.value, 0), size, tail)
+        return _static_ranges(old, max(trip.value, 0), tail)
     if tail == "mask":
         # The number of tiles is the smallest over all bounds; each tile is cut by all of them.
         ends = tuple(simplifier.simplify(ceil_quotient(count, size)) for count in trips)
-        return [_Range(".o", AffineConstantExpr(0), ends, tuple(trips) if size > 1 else (), size)]
+        return [_Range(".o", (zero,), ends, (whole, *_left_over(old, trips)))]
     if len(trips) > 1:
         raise StepError(
             STEP, old.loop, f"ends at the minimum of {len(trips)} bounds; only 'mask' tails can be made of it"
         )
     full, tiles = simplifier.simplify(trip // size), simplifier.simplify(ceil_quotient(trip, size))
     ranges: list[_Range] = []
-    _, most = simplifier.bounds(trip)
+    least, most = simplifier.bounds(trip)
     if most is None or most >= size:
-        ranges.append(_Range(".o", AffineConstantExpr(0), (full,), (), size))
+        ranges.append(_Range(".o", (zero,), (full,), (whole,)))
     if full != tiles:
-        ranges.append(_Range(".t", full, (tiles,), (trip,), size if most is None else min(size, most)))
+        # A negative number of iterations means none.
+        firsts = (full,) if least is not None and least >= 0 else (full, zero)
+        ranges.append(_Range(".t", firsts, (tiles,), (simplifier.simplify(trip % size),)))
     return ranges
 
 
-def _static_ranges(trips: int, size: int, tail: str) -> list[_Range]:
-    full, rest = divmod(trips, size)
+def _left_over(old: _Old, trips: Sequence[AffineExpr]) -> list[AffineExpr]:
+    """Iterations from the start of a tile to the end of the loop."""
+    return [trip + AffineDimExpr(len(old.operands)) * -old.size for trip in trips]
+
+
+def _static_ranges(old: _Old, trips: int, tail: str) -> list[_Range]:
+    full, rest = divmod(trips, old.size)
+    zero, last, end, whole = (AffineConstantExpr(value) for value in (0, full, full + 1, old.size))
     if tail == "mask" and rest:
-        end = AffineConstantExpr(trips)
-        return [_Range(".o", AffineConstantExpr(0), (AffineConstantExpr(full + 1),), (end,), size)]
+        return [_Range(".o", (zero,), (end,), (whole, *_left_over(old, [AffineConstantExpr(trips)])))]
     ranges: list[_Range] = []
     if full:
-        ranges.append(_Range(".o", AffineConstantExpr(0), (AffineConstantExpr(full),), (), size))
+        ranges.append(_Range(".o", (zero,), (last,), (whole,)))
     if rest:
-        ranges.append(_Range(".t", AffineConstantExpr(full), (AffineConstantExpr(full + 1),), (), rest))
+        ranges.append(_Range(".t", (last,), (end,), (AffineConstantExpr(rest),)))
     return ranges
 
 
@@ -204,16 +209,14 @@ def _build_nest(olds: Sequence[_Old], combination: Sequence[_Range], values: Seq
     outers: list[ForOp] = []
     for old, part in zip(olds, combination, strict=True):
         suffix = part.label if old.size > 1 else ""
-        outers.append(_add_loop(chain, old, suffix, (part.first, old.operands), part.ends, old.operands, values))
+        outers.append(_add_loop(chain, old, suffix, part.firsts, part.ends, old.operands, values))
     inners: list[ForOp | None] = []
     for old, part, outer in zip(olds, combination, outers, strict=True):
         if old.size == 1:
             inners.append(None)
             continue
-        tile = AffineDimExpr(len(old.operands))
-        ends = [AffineConstantExpr(part.trip), *(rest + tile * -old.size for rest in part.rest)]
         operands = (*old.operands, outer.induction)
-        inners.append(_add_loop(chain, old, ".i", (AffineConstantExpr(0), ()), ends, operands, values))
+        inners.append(_add_loop(chain, old, ".i", (AffineConstantExpr(0),), part.within, operands, values))
     for outer, inner in pairwise(chain):
         outer.block.add_ops([inner, YieldOp(*inner.results)])
     return _Nest(chain[0], chain[-1], outers, inners)
@@ -223,7 +226,7 @@ def _add_loop(
     chain: list[ForOp],
     old: _Old,
     suffix: str,
-    lower: Expression,
+    firsts: Sequence[AffineExpr],
     ends: Sequence[AffineExpr],
     operands: Sequence[SSAValue],
     values: Sequence[SSAValue],
@@ -231,8 +234,8 @@ def _add_loop(
     """Appends a loop to the chain, carrying on the values of the loop before it, or `values` at the top."""
     inits = chain[-1].iter_args if chain else values
     loop = ForOp(
-        AffineMap(len(lower[1]), 0, (lower[0],)),
-        lower[1],
+        AffineMap(len(operands), 0, tuple(firsts)),
+        operands,
         AffineMap(len(operands), 0, tuple(ends)),
         operands,
         1,
