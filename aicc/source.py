@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.utils.exceptions import DiagnosticException
 
 from aicc.dialects.graph.buffers import search_folder
 from aicc.lowering.parse import parse_module
@@ -14,6 +15,13 @@ def model_folder(model: Any) -> Path | None:
     """The folder in which files that `model` names are found: that of its own file; None for the current one."""
     is_path = isinstance(model, PathLike) or (isinstance(model, str) and "\n" not in model)
     return Path(cast("str | PathLike[str]", model)).parent if is_path else None
+
+
+def _read_text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise DiagnosticException(f"{path}: byte {error.start} is not UTF-8, expected textual IR") from error
 
 
 def load_module(model: Any) -> ModuleOp:
@@ -37,7 +45,7 @@ def load_module(model: Any) -> ModuleOp:
         path = Path(cast("str | PathLike[str]", model))
         if path.suffix == ".mlir":
             with search_folder(path.parent):
-                return parse_module(path.read_text(encoding="utf-8"), str(path))
+                return parse_module(_read_text(path), str(path))
         model = path
     elif not isinstance(model, bytes) and type(model).__name__ != "ModelProto":
         raise TypeError(

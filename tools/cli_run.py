@@ -110,8 +110,19 @@ def _arrays(inputs: Sequence[TensorInfo], files: Mapping[str, str], sizes: Mappi
         if given == "random":
             arrays[info.name] = _random(info, sizes, generator)
         else:
-            arrays[info.name] = np.load(given, allow_pickle=False)
+            arrays[info.name] = _read(given, info)
     return arrays
+
+
+def _read(path: str, info: TensorInfo) -> np.ndarray:
+    try:
+        array = np.load(path, allow_pickle=False)
+    except ValueError as error:
+        raise UsageError(f"--input {info.name}: {path} is no .npy file of numbers") from error
+    # The .npy format knows no bfloat16: it is saved as two opaque bytes.
+    if array.dtype.kind == "V" and array.dtype.itemsize == info.dtype.itemsize:
+        return array.view(info.dtype)
+    return array
 
 
 def _random(info: TensorInfo, sizes: Mapping[str, str], generator: np.random.Generator) -> np.ndarray:

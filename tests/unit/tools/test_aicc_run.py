@@ -1,0 +1,99 @@
+"""`aicc run` on mains of any number, dtype and rank of arguments and results, and its wrong usage."""
+
+from pathlib import Path
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from aicc.tools.aicc_cli import main
+
+MIXED = """
+func.func @main(%a: tensor<bf16> {aicc.name = "a"}, %b: tensor<2x0x3xi1> {aicc.name = "b"},
+                %c: tensor<4xui8> {aicc.name = "c"}, %d: tensor<1x2x1x2xf16> {aicc.name = "d"},
+                %e: tensor<2xf64> {aicc.name = "e/0"})
+    -> (tensor<4xui8>, tensor<bf16>, tensor<2x0x3xi1>, tensor<1x2x1x2xf16>, tensor<2xf64>) {
+  %cc = graph.add %c, %c : tensor<4xui8>, tensor<4xui8> -> tensor<4xui8>
+  %aa = graph.mul %a, %a : tensor<bf16>, tensor<bf16> -> tensor<bf16>
+  %bb = graph.not %b : tensor<2x0x3xi1> -> tensor<2x0x3xi1>
+  %dd = graph.exp %d : tensor<1x2x1x2xf16> -> tensor<1x2x1x2xf16>
+  %ee = graph.neg %e : tensor<2xf64> -> tensor<2xf64>
+  func.return %cc, %aa, %bb, %dd, %ee
+    : tensor<4xui8>, tensor<bf16>, tensor<2x0x3xi1>, tensor<1x2x1x2xf16>, tensor<2xf64>
+}
+"""
+
+
+@pytest.mark.parametrize("flag", ["-O0", "-O2", "--interpret"])
+def test_any_dtype_and_rank(flag: str, tmp_path: Path):
+    model = tmp_path / "mixed.mlir"
+    model.write_text(MIXED)
+    given = {
+        "a": np.array(1.5, ml_dtypes.bfloat16),
+        "b": np.zeros((2, 0, 3), np.bool_),
+        "c": np.array([1, 100, 128, 255], np.uint8),
+        "d": np.array([0, 1, -np.inf, np.nan], np.float16).reshape(1, 2, 1, 2),
+        "e/0": np.array([0.0, -3.0]),
+    }
+    command = ["run", str(model), flag, "--output-dir", str(tmp_path / "out")]
+    for i, (name, array) in enumerate(given.items()):
+        np.save(tmp_path / f"{i}.npy", array)
+        command += ["--input", f"{name}={tmp_path / f'{i}.npy'}"]
+    assert main(command) == 0
+    found = [np.load(tmp_path / "out" / f"output{i}.npy") for i in range(5)]
+    assert np.array_equal(found[0], np.array([2, 200, 0, 254], np.uint8))
+    assert found[1].shape == () and float(found[1].view(ml_dtypes.bfloat16)) == 2.25
+    assert found[2].shape == (2, 0, 3) and found[2].dtype == np.bool_
+    expected = np.exp(given["d"].astype(np.float64)).astype(np.float16)
+    np.testing.assert_array_max_ulp(found[3][0, :, 0, :].ravel()[:3], expected.ravel()[:3], maxulp=1)
+    assert np.isnan(found[3].ravel()[3])
+    assert np.array_equal(found[4], [-0.0, 3.0]) and np.signbit(found[4][0])
+
+
+def test_no_arguments(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    model = tmp_path / "none.mlir"
+    model.write_text(
+        "func.func @main() -> tensor<2xi64> {\n"
+        "  %c = graph.constant dense<[7, -7]> : tensor<2xi64>\n  func.return %c : tensor<2xi64>\n}\n"
+    )
+    for flag in ("-O0", "-O2", "--interpret"):
+        assert main(["run", str(model), flag]) == 0
+        assert capsys.readouterr().out == "output0: int64[2]\n[ 7 -7]\n"
+
+
+@pytest.mark.parametrize(
+    "arguments, status, message",
+    [
+        (["--input", "z=random"], 2, "--input z: the model has a, b, c, d, e/0"),
+        (["--input", "a"], 2, "--input a: expected NAME=VALUE"),
+        (["--input", "a=random", "--input", "a=random"], 2, "'a' is given twice"),
+        (["--size", "N=-1"], 2, "--size N=-1: expected a size of at least 0"),
+        (["--input", "a=/nonexistent.npy"], 1, "'/nonexistent.npy'"),
+        (["--threads", "0"], 1, "threads is 0, expected at least 1"),
+        (["--target", "pdp11"], 1, "pdp11"),
+    ],
+)
+def test_wrong_usage(
+    arguments: list[str], status: int, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    model = tmp_path / "mixed.mlir"
+    model.write_text(MIXED)
+    assert main(["run", str(model), *arguments]) == status
+    error = capsys.readouterr().err
+    assert message in error and "Traceback" not in error and error.count("error:") == 1
+
+
+def test_broken_sources(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    for name, content, message in [
+        ("a.onnx", b"not a model", "a.onnx"),
+        ("b.mlir", b"func.func @main() {\n  graph.nope\n}\n", "b.mlir:2:3: error: unknown op 'graph.nope'"),
+        ("c.mlir", b"func.func @other() {\n  func.return\n}\n", "no function @main"),
+        ("d.mlir", b"\xff\xfe\x00", "d.mlir"),
+        ("e.mlir", b"", "no function @main"),
+    ]:
+        path = tmp_path / name
+        path.write_bytes(content)
+        for flag in ("-O2", "--interpret"):
+            assert main(["run", str(path), flag]) == 1
+            error = capsys.readouterr().err
+            assert message in error and "Traceback" not in error and "internal" not in error, error
