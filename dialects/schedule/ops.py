@@ -129,7 +129,7 @@ class TileOp(ScheduleOp):
     `i0 > i1 > ...`: the old index is `lower + step * (size * o + i)`.
 
     Iterations that do not fill a tile go by the loop's entry in `tails`: `peel` makes separate nests for them (with a
-    fixed trip count if the remainder is known, else at most one tile of `min(size, rest)` iterations), `mask` keeps
+    fixed trip count if the remainder is known, else at most one tile of `rest mod size` iterations), `mask` keeps
     one nest whose tiles are `min(size, rest)` long. All nests made have the same structure. Results: per loop the list
     of the loops over tiles, one for each nest made, the nest of full tiles first; per loop the list of the loops within
     a tile (none where the size is 1, such a loop stays as it is); the list of the outermost loops of the peeled nests.

@@ -30,8 +30,8 @@ func.func private @known(%x: memref<20xf32>, %o: memref<20xf32>) attributes {aic
 // PEEL-LABEL: @symbolic
 // PEEL:         loops.for "i.o" %{{.*}} = 0 to %[[N:.*]] floordiv 8 parallel {
 // PEEL-NEXT:      loops.for "i.i" %{{.*}} = 0 to 8 parallel {
-// PEEL:         loops.for "i.t" %[[T:.*]] = %[[N]] floordiv 8 to (%[[N]] + 7) floordiv 8 parallel {
-// PEEL-NEXT:      loops.for "i.i" %{{.*}} = 0 to min(8, %[[N]] - %[[T]] * 8) parallel {
+// PEEL:         loops.for "i.t" %{{.*}} = %[[N]] floordiv 8 to (%[[N]] + 7) floordiv 8 parallel {
+// PEEL-NEXT:      loops.for "i.i" %{{.*}} = 0 to %[[N]] mod 8 parallel {
 func.func private @symbolic(%n: index, %o: memref<?xf32, #loops.dims<s0>>)
     attributes {aicc.kernel, aicc.symbols = ["s0"], aicc.num_outputs = 1 : i64} {
   %z = arith.constant 0.0 : f32

@@ -43,8 +43,8 @@ func.func private @short(%x: memref<2xf32>, %o: memref<1xf32>) attributes {aicc.
 // A remainder that is not known stays a loop.
 // CHECK-LABEL: @symbolic
 // CHECK:         loops.for "i.o" %{{.*}} = 0 to %n floordiv 3 parallel {
-// CHECK:         loops.for "i.t" %[[T:.*]] = %n floordiv 3 to (%n + 2) floordiv 3 parallel {
-// CHECK-NEXT:      loops.for "i.i" %{{.*}} = 0 to min(3, %n - %[[T]] * 3) parallel {
+// CHECK:         loops.for "i.t" %{{.*}} = %n floordiv 3 to (%n + 2) floordiv 3 parallel {
+// CHECK-NEXT:      loops.for "i.i" %{{.*}} = 0 to %n mod 3 parallel {
 func.func private @symbolic(%n: index, %o: memref<?xf32, #loops.dims<s0>>)
     attributes {aicc.kernel, aicc.symbols = ["s0"], aicc.num_outputs = 1 : i64} {
   %z = arith.constant 0.0 : f32
