@@ -1,13 +1,15 @@
 """`aicc.compile`: a model to a program that is ready to run."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
+from itertools import chain
 from typing import Any, cast
 
 import numpy as np
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
 from xdsl.ir import Operation
+from xdsl.utils.exceptions import DiagnosticException
 
 from aicc.backends.llvm.targets import Target, target_by_name
 from aicc.dialects.graph.buffers import Buffer, BufferAttr, make_buffer, search_folder
@@ -15,13 +17,13 @@ from aicc.faults import reproduced
 from aicc.lowering.context import OWN_PASSES, make_context, registry
 from aicc.lowering.levels import level_of
 from aicc.lowering.pipelines import PipelineOptions, Step, pipeline_steps
-from aicc.objects import emit_objects
+from aicc.objects import emit_objects, split
 from aicc.runtime.model import Model
 from aicc.runtime.program import CompiledProgram
 from aicc.runtime.signature import parse_signature
 from aicc.source import load_module, model_folder
 from aicc.tools.pipeline import PassStep
-from aicc.tools.runner import Instrument, InternalFault, PipelineRunner
+from aicc.tools.runner import InternalFault, PipelineRunner
 from aicc.transforms.verify import verify
 
 OPT_LEVELS = {0: "O0", 2: "O2"}
@@ -75,24 +77,41 @@ def compile_module(
     machine: Target,
     *,
     cache: bool = True,
-    instruments: Iterable[Instrument] = (),
 ) -> CompiledProgram:
     """Takes `module` from the level it is at through `pipeline` to object code for `machine`; changes `module`."""
     verify(module)
     steps = [PassStep(_load(step)) for step in pipeline_steps(pipeline, options, start=level_of(module))]
-    runner = PipelineRunner(make_context(), tuple(instruments), verify_borders=False)
-    runner.run(steps[:-1], module)
+    PipelineRunner(make_context(), verify_borders=False).run(steps[:-1], module)
     # The llvm dialect knows weights by name only; until then passes make new ones, as folding does.
     buffers = _buffers_of(module)
-    runner.run(steps[-1:], module)
-    text, has_prepare = _signature_text(module)
+    # The last step goes kernel by kernel, so that object code is made while further kernels are lowered.
+    parts = _lowered(module) if steps else iter(split(module))
+    entry_points = next(parts)
+    text, has_prepare = _signature_text(entry_points)
+    objects = emit_objects(chain([entry_points], parts), machine, cache=cache)
     weights = {
         str(entry["name"]): _weight(entry, buffers)
         for entry in json.loads(text)["buffers"]
         if entry["kind"] == "weight"
     }
-    objects = emit_objects(module, machine, cache=cache)
     return CompiledProgram(parse_signature(text), objects, weights, has_prepare)
+
+
+def _lowered(module: ModuleOp) -> Iterator[ModuleOp]:
+    """
+    `lower_parts`, which is imported when it is needed.
+
+    Raises:
+        InternalFault: for an exception that is no diagnostic, as from any pass.
+    """
+    from aicc.lowering.loops_to_llvm import ConvertLoopsToLLVMPass, lower_parts
+
+    try:
+        yield from lower_parts(module)
+    except DiagnosticException:
+        raise
+    except Exception as error:
+        raise InternalFault(f"pass '{ConvertLoopsToLLVMPass.name}'") from error
 
 
 def _load(step: Step) -> Any:

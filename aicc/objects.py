@@ -7,6 +7,7 @@ Each kernel is an object of its own, so that a change in one leaves the others' 
 import hashlib
 import os
 import tempfile
+from collections.abc import Iterable
 from importlib.metadata import version
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr
 from xdsl.ir import Operation
 
 from aicc.backends.llvm.objects import PASSES
-from aicc.backends.llvm.pool import emit_all
+from aicc.backends.llvm.pool import Emitter
 from aicc.backends.llvm.targets import Target
 from aicc.backends.llvm.writer import module_to_llvm_text
 from aicc.runtime.threads import default_threads
@@ -127,16 +128,26 @@ def _declaration(op: Operation) -> Operation:
     return llvm.FuncOp(op.sym_name.data, op.function_type, llvm.LinkageAttr("external"))
 
 
-def emit_objects(module: ModuleOp, target: Target, *, cache: bool) -> list[bytes]:
-    """Object code of the parts of `module`; from the cache where `cache` is set and an intact entry exists."""
+def emit_objects(parts: Iterable[ModuleOp], target: Target, *, cache: bool) -> list[bytes]:
+    """
+    Object code of `parts`; from the cache where `cache` is set and an intact entry exists.
+
+    A part is taken up as soon as `parts` yields it, while the next one is still being made.
+    """
     folder = usable_cache_folder() if cache else None
-    texts = [module_to_llvm_text(part) for part in split(module)]
-    paths = [None if folder is None else folder / f"{_key(text, target)}.o" for text in texts]
-    images = [None if path is None else _read(path) for path in paths]
-    missing = [index for index, image in enumerate(images) if image is None]
-    made = emit_all([texts[index] for index in missing], target, default_threads())
-    for index, image in zip(missing, made, strict=True):
-        images[index] = image
-        if (path := paths[index]) is not None:
-            _write(path, image)
+    images: list[bytes | None] = []
+    missing: list[tuple[int, Path | None]] = []
+    with Emitter(target, default_threads()) as emitter:
+        for part in parts:
+            text = module_to_llvm_text(part)
+            path = None if folder is None else folder / f"{_key(text, target)}.o"
+            image = None if path is None else _read(path)
+            if image is None:
+                missing.append((len(images), path))
+                emitter.add(text)
+            images.append(image)
+        for (index, path), image in zip(missing, emitter.finish(), strict=True):
+            images[index] = image
+            if path is not None:
+                _write(path, image)
     return [image for image in images if image is not None]

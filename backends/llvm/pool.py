@@ -1,18 +1,18 @@
 """Emits the objects of many parts on several cores: this process and a few workers draw from one queue."""
 
 import contextlib
+import heapq
 import subprocess
 import sys
 import threading
-from collections import deque
-from collections.abc import Sequence
+from typing import Self
 
 from aicc.backends.llvm.objects import emit_object
 from aicc.backends.llvm.targets import Target
 from aicc.backends.llvm.worker import read_frame, write_frame
 
-_WORTH = 200_000
-"""Characters of LLVM text for which starting a worker (about 0.2 s) pays."""
+_WORTH = 60_000
+"""Characters of LLVM text for each of which one more worker pays: as long to emit as a worker takes to start."""
 
 
 class _Worker:
@@ -42,48 +42,81 @@ class _Worker:
         self._process.wait()
 
 
-def emit_all(texts: Sequence[str], target: Target, processes: int) -> list[bytes]:
+class Emitter:
     """
-    Object code of each text, in order, made by this process and up to `processes - 1` workers.
+    Object code of parts that are handed over one by one, made while the caller still makes further parts.
 
-    What a lost worker leaves is made here, so the result is complete or the exception is that of `emit_object`.
+    Workers start one by one as parts come in and make the longest first, so that the last to finish is a short one;
+    `finish` helps them. What a lost worker leaves is made by `finish`, so the result is complete or the exception is
+    that of `emit_object`. Leaving the context ends the workers.
     """
-    results: dict[int, bytes] = {}
-    # Long ones first: the last to finish is then a short one.
-    queue = deque(sorted(range(len(texts)), key=lambda i: -len(texts[i])))
-    count = min(processes - 1, len(texts) - 1) if sum(map(len, texts)) >= _WORTH else 0
-    workers = [_Worker(target) for _ in range(count)]
 
-    def serve(worker: _Worker) -> None:
-        while queue:
-            try:
-                index = queue.popleft()
-            except IndexError:
-                return
-            image = worker.emit(texts[index])
-            if image is None:
-                queue.appendleft(index)
-                return
-            results[index] = image
+    def __init__(self, target: Target, processes: int) -> None:
+        self._target = target
+        self._most_workers = processes - 1
+        self._texts: list[str] = []
+        self._results: dict[int, bytes] = {}
+        self._pending: list[tuple[int, int]] = []
+        """Heap of minus length and position."""
+        self._characters = 0
+        self._more_to_come = True
+        self._changed = threading.Condition()
+        self._workers: list[_Worker] = []
+        self._threads: list[threading.Thread] = []
 
-    threads = [threading.Thread(target=serve, args=(worker,), daemon=True) for worker in workers]
-    for thread in threads:
-        thread.start()
-    try:
-        while len(results) < len(texts):
-            try:
-                index = queue.popleft()
-            except IndexError:
-                for thread in threads:
-                    thread.join()
-                if not queue:
-                    break
-                continue
-            results[index] = emit_object(texts[index], target)
-    finally:
-        queue.clear()
-        for thread in threads:
+    def add(self, text: str) -> None:
+        """Hands over the next part."""
+        with self._changed:
+            heapq.heappush(self._pending, (-len(text), len(self._texts)))
+            self._texts.append(text)
+            self._changed.notify()
+        self._characters += len(text)
+        if len(self._workers) < min(self._most_workers, self._characters // _WORTH):
+            worker = _Worker(self._target)
+            thread = threading.Thread(target=self._serve, args=(worker,), daemon=True)
+            self._workers.append(worker)
+            self._threads.append(thread)
+            thread.start()
+
+    def finish(self) -> list[bytes]:
+        """The objects, in the order of the parts."""
+        self._close_queue()
+        while len(self._results) < len(self._texts):
+            while (index := self._take()) is not None:
+                self._results[index] = emit_object(self._texts[index], self._target)
+            for thread in self._threads:
+                thread.join()
+        return [self._results[index] for index in range(len(self._texts))]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._close_queue()
+        self._pending.clear()
+        for thread in self._threads:
             thread.join()
-        for worker in workers:
+        for worker in self._workers:
             worker.close()
-    return [results[index] for index in range(len(texts))]
+
+    def _close_queue(self) -> None:
+        with self._changed:
+            self._more_to_come = False
+            self._changed.notify_all()
+
+    def _take(self) -> int | None:
+        """The next part; waits for one while more are to come."""
+        with self._changed:
+            while not self._pending and self._more_to_come:
+                self._changed.wait()
+            return heapq.heappop(self._pending)[1] if self._pending else None
+
+    def _serve(self, worker: _Worker) -> None:
+        while (index := self._take()) is not None:
+            image = worker.emit(self._texts[index])
+            if image is None:
+                with self._changed:
+                    heapq.heappush(self._pending, (-len(self._texts[index]), index))
+                    self._changed.notify()
+                return
+            self._results[index] = image
