@@ -139,6 +139,11 @@ def element_in(value: SSAValue) -> Attribute:
     return cast(VectorType[Attribute], type_).element_type if isinstance(type_, VectorType) else type_
 
 
+def _identity(value: Attribute) -> object:
+    """What tells constants apart: float attributes of 0 and -0 are equal, their texts are not."""
+    return cast(Any, value).value.data.hex() if isinstance(value, FloatAttr) else value
+
+
 _MASKS: dict[tuple[int, ...], dict[str, Attribute]] = {}
 _PREDICATES: dict[str, dict[str, Attribute]] = {
     flag.value: {"predicate": IntegerAttr(flag.to_int(), 64)} for flag in base.ICmpPredicateFlag
@@ -205,8 +210,7 @@ class Emitter:
 
     def constant(self, value: Attribute, type_: Attribute) -> SSAValue:
         """An LLVM constant, one op per function."""
-        # Float attributes of 0 and -0 are equal.
-        key = (cast(Any, value).value.data.hex() if isinstance(value, FloatAttr) else value, type_)
+        key = (_identity(value), type_)
         found = self._constants.get(key)
         if found is None:
             op = base.ConstantOp.create(properties={"value": value}, result_types=(type_,))
