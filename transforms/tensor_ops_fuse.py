@@ -216,7 +216,11 @@ class KernelFusion:
             return
         reads = [operand for operand in operands_of(consumer)[0] if operand.value is producer.res[0]]
         orders = {positions_of(operand.map, consumer.dims) for operand in reads}
-        if len(orders) != 1 or (positions := orders.pop()) is None or any(operand.fill for operand in reads):
+        if (
+            len(orders) != 1
+            or (positions := orders.pop()) is None
+            or any(operand.fill is not None for operand in reads)
+        ):
             return
         if sorted(positions) != list(range(producer.parallel_count)) or len(positions) != consumer.parallel_count:
             return

@@ -135,11 +135,12 @@ def _with_fills(
     sources, _ = operands_of(producer)
     covered = all(_covers(source, axis, producer.dims[axis]) for source in sources for axis in guarded)
     if covered:
-        fills = [s.fill or _default_fill(s, fill) for s in sources]
+        # Integer attributes of value 0 are false.
+        fills = [_default_fill(s, fill) if s.fill is None else s.fill for s in sources]
         if _maps_fills_to(producer, fills, fill):
             new = [Operand(r.value, r.map, f) for r, f in zip(replaced, fills, strict=True)]
             return new, None
-    return [Operand(r.value, r.map, r.fill or _zero(r)) for r in replaced], fill
+    return [Operand(r.value, r.map, _zero(r) if r.fill is None else r.fill) for r in replaced], fill
 
 
 def _zero(operand: Operand) -> Attribute:
