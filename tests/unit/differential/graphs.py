@@ -20,7 +20,7 @@ from aicc.dialects.graph.buffers import array_to_constant_attr
 from aicc.dialects.graph.dims import Dim, dim_prod, dims_of, evaluate, sym, tensor_type
 from aicc.dialects.graph.dtypes import is_float, numpy_dtype
 from aicc.dialects.graph.elementwise import ElementwiseOp
-from aicc.dialects.graph.interfaces import element_kind
+from aicc.dialects.graph.interfaces import TypedOp, element_kind
 
 Draw = Callable[[st.SearchStrategy[Any]], Any]
 
@@ -68,12 +68,16 @@ class Graph:
         Appends `op`; its results are exact if it is and its float operands are.
 
         Raises:
-            VerifyException: if a result would be large.
+            VerifyException: if a result would be large, or the sizes do not go together.
         """
         for result in op.results:
             elements = evaluate(dim_prod(dims_of(result.type)), self.sizes)
             if elements > MOST_ELEMENTS:
                 raise VerifyException("too large")
+        if isinstance(op, TypedOp) and any(
+            evaluate(check.lhs, self.sizes) != evaluate(check.rhs, self.sizes) for check in op.runtime_checks()
+        ):
+            raise VerifyException("sizes would be refused at run time")
         self.builder.insert(op)
         exact = exact and all(self.exact[operand] for operand in op.operands)
         for result in op.results:
