@@ -30,6 +30,7 @@ from aicc.dialects.graph.interfaces import GraphOp, OpBuilder, element_type_of
 from aicc.transforms.graph_functions import main_functions
 from aicc.transforms.graph_rewrite import rewrite
 from aicc.transforms.graph_rule_helpers import dense_value
+from aicc.transforms.symbols import symbols_in_attribute
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,14 @@ def static_size(value: SSAValue) -> int | None:
     return prod(sizes) if len(sizes) == len(dims) else None
 
 
+def has_symbols(op: Operation) -> bool:
+    """Whether a property holds a symbolic size, as the start of a slice may."""
+    found: dict[str, None] = {}
+    for attribute in op.properties.values():
+        symbols_in_attribute(attribute, found)
+    return bool(found)
+
+
 def _is_readable(constant: ConstantOp) -> bool:
     """Whether the data is there: a buffer may be a name only."""
     value = constant.value
@@ -90,7 +99,9 @@ class _Folder:
             return None
         sources = [operand.owner for operand in op.operands]
         constants = [source for source in sources if isinstance(source, ConstantOp)]
-        if len(constants) != len(sources) or not all(map(_is_readable, constants)) or not self._is_small(op):
+        if len(constants) != len(sources) or not self._is_small(op):
+            return None
+        if has_symbols(op) or not all(map(_is_readable, constants)):
             return None
         results = op.evaluate([constant.array() for constant in constants], {})
         values: list[SSAValue] = []

@@ -75,3 +75,17 @@ func.func @taken_branch(%x: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>) {
   } -> tensor<2xf32>, tensor<2xf32>
   func.return %r, %s : tensor<2xf32>, tensor<2xf32>
 }
+
+// A symbol in a property makes the result depend on more than constants.
+// CHECK-LABEL: func.func @keep_symbols(
+// CHECK:         %[[S:.*]] = graph.sizes {shape = [N, 3]}
+// CHECK:         %[[T:.*]] = graph.slice
+// CHECK:         %[[U:.*]] = graph.constant dense<[2, 3]> : tensor<2xi64>
+// CHECK:         func.return %[[S]], %[[T]], %[[U]]
+func.func @keep_symbols(%x: tensor<?xf32, #graph.dims<N>>) -> (tensor<2xi64>, tensor<1xi64>, tensor<2xi64>) {
+  %s = graph.sizes {shape = [N, 3]} : tensor<2xi64>
+  %c = graph.constant dense<[1, 2, 3]> : tensor<3xi64>
+  %t = graph.slice %c {starts = [N], sizes = [1], steps = [1]} : tensor<3xi64> -> tensor<1xi64>
+  %u = graph.sizes {shape = [2, 3]} : tensor<2xi64>
+  func.return %s, %t, %u : tensor<2xi64>, tensor<1xi64>, tensor<2xi64>
+}
