@@ -54,5 +54,10 @@ def with_operands(op: TypedOp, operands: Sequence[SSAValue]) -> TypedOp:
 
 def sole_user(value: SSAValue) -> Operation | None:
     """The op that alone uses `value`, however often."""
-    users = {use.operation for use in value.uses}
-    return users.pop() if len(users) == 1 else None
+    user: Operation | None = None
+    for use in value.uses:
+        # Stops at the second one, as there may be very many.
+        if user is not None and use.operation is not user:
+            return None
+        user = use.operation
+    return user

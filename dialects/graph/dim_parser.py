@@ -173,4 +173,8 @@ class _AttributeSource:
 
 def parse_dim_attribute(parser: AttrParser) -> Dim:
     """Reads one size from the IR."""
-    return parse_expression(_AttributeSource(parser))
+    source = _AttributeSource(parser)
+    try:
+        return parse_expression(source)
+    except ValueError as error:
+        source.fail(str(error))

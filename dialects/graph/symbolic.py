@@ -18,6 +18,9 @@ from typing import TypeAlias
 FUNCTIONS = ("floordiv", "ceildiv", "mod", "min", "max")
 """Names that a symbol can only have in quotes."""
 
+_MOST_TERMS = 1000
+"""Far more than any model needs; a limit to what a few lines of hostile text can ask for."""
+
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -146,6 +149,8 @@ def _from_terms(terms: Iterable[tuple[Monomial, int]]) -> Dim:
     total: dict[Monomial, int] = {}
     for monomial, coefficient in terms:
         total[monomial] = total.get(monomial, 0) + coefficient
+        if len(total) > _MOST_TERMS:
+            raise ValueError(f"a size is a sum of more than {_MOST_TERMS} terms")
     kept = [(monomial, coefficient) for monomial, coefficient in total.items() if coefficient]
     if not kept:
         return 0

@@ -58,3 +58,11 @@ func.func @f(%x: tensor<?xf32, #graph.dims<3>>) {
 func.func @f(%x: tensor<?xf32, #graph.dims<floordiv(N, 0)>>) {
   func.return
 }
+
+// -----
+
+// a size that is too long to be meant
+// expected-error@+1 {{a size is a sum of more than 1000 terms}}
+func.func @f(%x: tensor<?xf32, #graph.dims<(A+B+C+D+E+F+G+H)*(A+B+C+D+E+F+G+H)*(A+B+C+D+E+F+G+H)*(A+B+C+D+E+F+G+H)*(A+B+C+D+E+F+G+H)*(A+B+C+D+E+F+G+H)*(A+B+C+D+E+F+G+H)>>) {
+  func.return
+}
