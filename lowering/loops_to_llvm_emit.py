@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, TypeAlias, cast
 
 from xdsl.dialects import llvm as base
@@ -144,6 +145,20 @@ def _identity(value: Attribute) -> object:
     return cast(Any, value).value.data.hex() if isinstance(value, FloatAttr) else value
 
 
+@lru_cache(4096)
+def _integer_attr(value: int, type_: Attribute) -> tuple[Attribute, Attribute]:
+    """The attribute of an integer constant, and its type."""
+    vector = cast(VectorType[IntegerType], type_) if isinstance(type_, VectorType) else None
+    element = cast(IntegerType, type_) if vector is None else vector.element_type
+    width = element.width.data
+    value &= (1 << width) - 1
+    if width > 1 and value >> width - 1:
+        value -= 1 << width
+    if vector is not None:
+        return DenseIntOrFPElementsAttr.from_list(vector, [value]), vector
+    return IntegerAttr(value, element), element
+
+
 _MASKS: dict[tuple[int, ...], dict[str, Attribute]] = {}
 _PREDICATES: dict[str, dict[str, Attribute]] = {
     flag.value: {"predicate": IntegerAttr(flag.to_int(), 64)} for flag in base.ICmpPredicateFlag
@@ -227,15 +242,8 @@ class Emitter:
         return made
 
     def _integer(self, value: int, type_: Attribute) -> SSAValue:
-        vector = cast(VectorType[IntegerType], type_) if isinstance(type_, VectorType) else None
-        element = cast(IntegerType, type_) if vector is None else vector.element_type
-        width = element.width.data
-        value &= (1 << width) - 1
-        if width > 1 and value >> width - 1:
-            value -= 1 << width
-        if vector is not None:
-            return self.constant(DenseIntOrFPElementsAttr.from_list(vector, [value]), vector)
-        return self.constant(IntegerAttr(value, element), element)
+        attr, kind = _integer_attr(value, type_)
+        return self.constant(attr, kind)
 
     def float(self, value: float, type_: Attribute) -> SSAValue:
         """A float constant; every lane of it for a vector type."""
