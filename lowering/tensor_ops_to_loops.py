@@ -65,6 +65,7 @@ def convert_function(function: func.FuncOp) -> func.FuncOp:
     for type in (*types.inputs.data, *types.outputs.data):
         if not is_tensor(type):
             fail(function, f"@{function.sym_name.data} has an argument or result of type {type}, expected tensors")
+    _check_known_sizes(function, symbols)
     inputs, outputs = [buffer_type(type) for type in types.inputs.data], [buffer_type(t) for t in types.outputs.data]
     arguments: list[Attribute] = [*([IndexType()] * len(symbols)), *inputs, *outputs]
     entry = Block(arg_types=arguments)
@@ -79,6 +80,19 @@ def convert_function(function: func.FuncOp) -> func.FuncOp:
     result.attributes = _attributes(function, symbols, len(outputs))
     result.location = function.location
     return result
+
+
+def _check_known_sizes(function: func.FuncOp, symbols: Sequence[str]) -> None:
+    """Each symbol in the types of the results must be one of the function's."""
+    for position, type in enumerate(function.function_type.outputs.data):
+        for dim in dims_of(type):
+            unknown = sorted(set(dim.symbols()) - set(symbols)) if isinstance(dim, SymExpr) else []
+            if unknown:
+                fail(
+                    function,
+                    f"result {position} of @{function.sym_name.data} has size {dim}, but no input tells what "
+                    f"{unknown[0]} is; expected symbols that occur in the inputs' types",
+                )
 
 
 def _name_arguments(function: func.FuncOp, symbols: Sequence[str], arguments: Sequence[BlockArgument]) -> None:

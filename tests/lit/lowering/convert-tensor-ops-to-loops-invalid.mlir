@@ -16,3 +16,11 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
 func.func @main(%n: index) {
   func.return
 }
+
+// -----
+
+// expected-error@+1 {{result 0 of @main has size 2*N, but no input tells what N is; expected symbols that occur in the inputs' types}}
+func.func @main(%x: tensor<?xf32, #graph.dims<M>>) -> tensor<?xf32, #graph.dims<2*N>> {
+  %y = tensor_ops.view %x : tensor<?xf32, #graph.dims<M>> to tensor<?xf32, #graph.dims<2*N>>
+  func.return %y : tensor<?xf32, #graph.dims<2*N>>
+}
