@@ -12,6 +12,7 @@ from xdsl.ir import Operation
 from xdsl.utils.exceptions import DiagnosticException
 
 from aicc.backends.llvm.targets import Target, target_by_name
+from aicc.collector import paused_collector
 from aicc.dialects.graph.buffers import Buffer, BufferAttr, make_buffer, search_folder
 from aicc.faults import reproduced
 from aicc.lowering.context import OWN_PASSES, make_context, registry
@@ -58,11 +59,12 @@ def compile(
     if threads is not None and threads < 1:
         raise ValueError(f"threads is {threads}, expected at least 1")
     machine = target_by_name(target)
-    module = load_module(model)
+    with paused_collector():
+        module = load_module(model)
     options = PipelineOptions(target=target, fast_math=fast_math, winograd=winograd)
     pipeline = OPT_LEVELS[opt_level]
     folder = model_folder(model)
-    with nullcontext() if folder is None else search_folder(folder):
+    with paused_collector(), nullcontext() if folder is None else search_folder(folder):
         try:
             program = compile_module(module, pipeline, options, machine, cache=cache)
         except InternalFault as fault:
