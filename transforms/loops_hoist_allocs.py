@@ -45,12 +45,14 @@ def hoist_from_kernel(function: func.FuncOp, limit: int) -> list[AnyMemRef]:
     hoisted: list[AnyMemRef] = []
     entry = function.body.block
     for alloc in [op for op in function.walk() if isinstance(op, AllocOp)]:
+        type = memref_of(alloc.result)
         size = buffer_bytes(alloc.result)
-        if not isinstance(size, SymExpr) and size <= limit:
+        # A buffer without elements may have symbolic dimensions, and the stack takes fixed types only.
+        fixed = not any(isinstance(dim, SymExpr) for dim in memref_dims(type))
+        if fixed and not isinstance(size, SymExpr) and size <= limit:
             continue
         loops = _parallel_loops_around(alloc)
         trips = [_trips(loop, alloc) for loop in loops]
-        type = memref_of(alloc.result)
         whole = memref_type([*trips, *memref_dims(type)], type.element_type)
         position = len(entry.args) - num_outputs(function)
         argument = entry.insert_arg(whole, position)
