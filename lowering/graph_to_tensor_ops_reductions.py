@@ -48,9 +48,9 @@ def reduction_space(
     return parallel, [dims[axis] for axis in axes], index
 
 
-def flagged(argument: SSAValue) -> ScalarBuilder:
-    """A builder at the end of the argument's block whose ops may be reassociated: for the combining op."""
-    block = argument.owner
+def flagged(accumulator: SSAValue) -> ScalarBuilder:
+    """A builder at the end of the body of `accumulator`, whose ops may be reassociated: for the combining op."""
+    block = accumulator.owner
     assert isinstance(block, Block)
     return ScalarBuilder(InsertPoint.at_end(block), REASSOCIATE)
 
@@ -65,7 +65,7 @@ def lower_reduction(op: ReductionOp, b: OpBuilder) -> Sequence[SSAValue]:
 
     def combine(s: ScalarBuilder, args: Sequence[SSAValue]) -> Sequence[SSAValue]:
         prepared = op.build_prepare(s, args[0])
-        return [op.combine(flagged(args[0]), args[1], prepared)]
+        return [op.combine(flagged(args[1]), args[1], prepared)]
 
     def finish(s: ScalarBuilder, args: Sequence[SSAValue]) -> Sequence[SSAValue]:
         return [op.build_finish(s, args[0], size_value(s, count, IndexType()))]
@@ -125,14 +125,14 @@ def lower_softmax(op: SoftmaxOp, b: OpBuilder) -> Sequence[SSAValue]:
     per_slice = identity(len(parallel))
 
     def largest(s: ScalarBuilder, args: Sequence[SSAValue]) -> Sequence[SSAValue]:
-        return [flagged(args[0]).max(args[1], s.extend_float(args[0], acc))]
+        return [flagged(args[1]).max(args[1], s.extend_float(args[0], acc))]
 
     def shifted(s: ScalarBuilder, x: SSAValue, maximum: SSAValue) -> SSAValue:
         return s.exp(s.sub(s.extend_float(x, acc), maximum))
 
     def total(s: ScalarBuilder, args: Sequence[SSAValue]) -> Sequence[SSAValue]:
         exponential = shifted(s, args[0], args[1])
-        return [flagged(args[0]).add(args[2], exponential)]
+        return [flagged(args[2]).add(args[2], exponential)]
 
     def quotient(s: ScalarBuilder, args: Sequence[SSAValue]) -> Sequence[SSAValue]:
         return [s.truncate_float(s.div(shifted(s, args[0], args[1]), args[2]), element)]
