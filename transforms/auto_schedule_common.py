@@ -13,8 +13,9 @@ from xdsl.ir.affine import AffineDimExpr
 from aicc.dialects.loops import ForOp, LoadOp
 from aicc.dialects.loops.access import lanes_of
 from aicc.dialects.loops.functions import num_outputs
+from aicc.transforms.loops_dependence import root_of
 from aicc.transforms.loops_facts import Access, Loop, Nest, element_bytes
-from aicc.transforms.loops_pack import Packing, kernel_buffers
+from aicc.transforms.loops_pack import Packing, kernel_buffers, view_of
 from aicc.transforms.loops_reduction import reductions_of
 from aicc.transforms.schedule_writer import ScheduleWriter
 from aicc.transforms.target_facts import TargetFacts
@@ -46,7 +47,8 @@ class Kernel:
     """Buffers that the schedule has packed."""
 
     def buffer_position(self, memref: SSAValue) -> int | None:
-        """The position of an input among the kernel's buffers; `None` for an output or a local buffer."""
+        """The position of an input, or of what a view looks at, among the kernel's buffers; `None` for any other."""
+        memref = root_of(memref)
         buffers = kernel_buffers(self.func)
         inputs = buffers[: len(buffers) - num_outputs(self.func)]
         return next((position for position, buffer in enumerate(inputs) if buffer is memref), None)
@@ -90,7 +92,10 @@ def can_pack(kernel: Kernel, access: Access, lane: Loop) -> bool:
         op = use.operation
         if not isinstance(op, LoadOp) or op.fill is not None or lanes_of(op.result.type) or op is not access.op:
             return False
-    return isinstance(access.memref, BlockArgument)
+    argument = root_of(access.memref)
+    if argument is access.memref:
+        return True
+    return isinstance(argument, BlockArgument) and access.memref.owner is view_of(argument)
 
 
 def packing_for(access: Access, lane: Loop, lanes: int, reductions: Sequence[Loop]) -> Packing:

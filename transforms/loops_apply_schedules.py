@@ -35,6 +35,7 @@ from aicc.dialects.schedule.ops import (
     PackOp,
     ParallelizeOp,
     SelectOp,
+    SplitOp,
     TileOp,
     UnrollOp,
     VectorizeOp,
@@ -46,6 +47,7 @@ from aicc.transforms.loops_interchange import interchange_loops
 from aicc.transforms.loops_nest import StepError, find_loops
 from aicc.transforms.loops_pack import Packing, pack_argument
 from aicc.transforms.loops_parallelize import parallelize_loop
+from aicc.transforms.loops_split import split_loop
 from aicc.transforms.loops_tile import tile_loops
 from aicc.transforms.loops_unroll import unroll_loop
 from aicc.transforms.loops_vectorize import vectorize_loops
@@ -140,6 +142,12 @@ def _fuse(run: Run, op: FuseOp) -> None:
     run.handles[op.result] = [fuse_loops(first, second) for first, second in pairs]
 
 
+def _split(run: Run, op: SplitOp) -> None:
+    pairs = [split_loop(loop, op.size.value.data) for loop in run.loops(op, op.loop)]
+    run.handles[op.outer] = [outer for outer, _ in pairs]
+    run.handles[op.inner] = [inner for _, inner in pairs]
+
+
 def _unroll(run: Run, op: UnrollOp) -> None:
     for loop in run.loops(op, op.loop):
         unroll_loop(loop, op.factor.value.data)
@@ -169,6 +177,7 @@ _STEPS: dict[type[Operation], Callable[[Run, Operation], None]] = {
     PackOp: _pack,
     ParallelizeOp: _parallelize,
     SelectOp: _select,
+    SplitOp: _split,
     TileOp: _tile,
     UnrollOp: _unroll,
     VectorizeOp: _vectorize,

@@ -34,6 +34,7 @@ from aicc.transforms.loops_collapse import collapse_loops
 from aicc.transforms.loops_facts import Nest, analyse_nest, loop_facts
 from aicc.transforms.loops_index import fold_index_ops
 from aicc.transforms.loops_nest import StepError
+from aicc.transforms.loops_split import split_loop
 from aicc.transforms.loops_vectorize import Axis, plan_vectors
 from aicc.transforms.schedule_writer import ATTRIBUTE, SUFFIX, ScheduleWriter
 from aicc.transforms.target_facts import TargetFacts, facts_of
@@ -58,7 +59,7 @@ def schedule_nest(kernel: Kernel, nest: Nest) -> None:
         if lane is not None:
             schedule_elementwise(kernel, nest, lane)
         return
-    nest = merge_rows(kernel, nest)
+    nest = merge_rows(kernel, split_groups(kernel, nest))
     choices: list[tuple[float, int, Callable[[], None]]] = []
     for loop in nest.parallel:
         if can_vectorize(loop.op):
@@ -70,6 +71,26 @@ def schedule_nest(kernel: Kernel, nest: Nest) -> None:
         choices.append((reduce_cycles(kernel, nest, reductions), -len(choices), step))
     if choices:
         min(choices)[2]()
+
+
+def split_groups(kernel: Kernel, nest: Nest) -> Nest:
+    """
+    Splits the parallel loops that some access follows by quotients: the channels of a grouped convolution become
+    groups and channels within a group. Returns the facts of the new nest.
+    """
+    position = 0
+    while position < len(nest.parallel):
+        loop = nest.parallel[position]
+        periods = {access.moves[loop].period for access in nest.accesses} - {0, 1}
+        size = min(periods, default=0)
+        if size and isinstance(loop.extent, int) and size < loop.extent and loop.extent % size == 0:
+            kernel.writer.split(kernel.writer.loop(loop.label), size, "groups")
+            outer, _ = split_loop(loop.op, size)
+            found = analyse_nest(outer if position == 0 else nest.parallel[0].op)
+            assert found is not None, "splitting keeps the form of a nest"
+            nest = found
+        position += 1
+    return nest
 
 
 def merge_rows(kernel: Kernel, nest: Nest) -> Nest:

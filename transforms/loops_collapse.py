@@ -181,7 +181,7 @@ def _new_loop(outer: ForOp, inner: ForOp, extents: Sequence[Dim]) -> ForOp:
         end = total
     else:
         size = SizeOp(total)
-        _insert_early(size, None, outer)
+        insert_early(size, None, outer)
         end = size.result
     new = ForOp(
         0,
@@ -200,7 +200,7 @@ def _new_loop(outer: ForOp, inner: ForOp, extents: Sequence[Dim]) -> ForOp:
     return new
 
 
-def _insert_early(op: Operation, operand: SSAValue | None, loop: ForOp) -> None:
+def insert_early(op: Operation, operand: SSAValue | None, loop: ForOp) -> None:
     """Inserts `op` as early as its operand allows, so that the nest around `loop` stays perfect."""
     if operand is not None and isinstance(operand.owner, Operation):
         block = operand.owner.parent
@@ -226,7 +226,7 @@ def _use_views(outer: ForOp, new: ForOp, merged: dict[SSAValue, tuple[int, int]]
         dims[first : last + 1] = [dims[first] * dims[last]]
         view = ViewOp(memref, memref_type(dims, type.element_type))
         view.result.name_hint = memref.name_hint
-        _insert_early(view, memref, outer)
+        insert_early(view, memref, outer)
         views[memref] = view.result
     for op in _accesses(outer):
         if (position := merged.get(op.memref)) is None:

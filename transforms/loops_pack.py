@@ -38,7 +38,7 @@ from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
 from aicc.dialects.graph.dims import Dim, SymExpr, ceildiv, provably_equal
-from aicc.dialects.loops import AllocOp, CallOp, ForOp, LoadOp, SizeOp, StoreOp, YieldOp
+from aicc.dialects.loops import AllocOp, CallOp, ForOp, LoadOp, SizeOp, StoreOp, ViewOp, YieldOp
 from aicc.dialects.loops.access import lanes_of
 from aicc.dialects.loops.attrs import AnyMemRef, LoopKind, memref_dims, memref_of, memref_type
 from aicc.dialects.loops.functions import (
@@ -100,24 +100,37 @@ def pack_argument(module: ModuleOp, kernel: FuncOp, argument: int, packing: Pack
             alone.
     """
     source = _check(kernel, argument, packing)
-    old_type = memref_of(source)
+    view = view_of(source)
+    old_type = memref_of(source if view is None else view.result)
     new_type = memref_type(packing.packed_dims(memref_dims(old_type)), old_type.element_type)
     packer = build_packer(f"{kernel.sym_name.data}_pack{argument}", kernel, old_type, packing)
     module.body.block.insert_op_before(packer, kernel)
-    loads = [use.operation for use in source.uses]
+    loads = [use.operation for use in (source if view is None else view.result).uses]
     for load in loads:
         assert isinstance(load, LoadOp)
         load.map = AffineMapAttr(
             AffineMap(load.map.data.num_dims, load.map.data.num_symbols, packing.packed_index(load.map.data.results))
         )
+    if view is not None:
+        view.result.replace_all_uses_with(source)
+        view.detach()
+        view.erase()
     _retype(kernel, source, new_type)
     fold_index_ops(loads)
     # Kernels don't call each other.
     callers = [op for op in module.body.block.ops if isinstance(op, FuncOp) and not is_kernel(op)]
     for op in [op for caller in callers for op in caller.walk()]:
         if isinstance(op, CallOp) and op.callee_name == kernel.sym_name.data:
-            _pack_at_call(op, symbol_names(kernel), argument, packer, packing)
+            _pack_at_call(op, symbol_names(kernel), argument, packer, packing, None if view is None else old_type)
     return packer
+
+
+def view_of(argument: BlockArgument) -> ViewOp | None:
+    """The view of known size that is the only use of the argument."""
+    users = [use.operation for use in argument.uses]
+    if len(users) == 1 and isinstance(view := users[0], ViewOp) and view.offset is None:
+        return view if memref_of(view.result).has_static_shape() else None
+    return None
 
 
 def _check(kernel: FuncOp, argument: int, packing: Packing) -> BlockArgument:
@@ -126,9 +139,11 @@ def _check(kernel: FuncOp, argument: int, packing: Packing) -> BlockArgument:
     if argument >= inputs:
         raise StepError(STEP, kernel, f"has {inputs} input buffers, there is no input {argument}")
     source = buffers[argument]
-    if (rank := memref_of(source).get_num_dims()) != len(packing.tiles):
+    view = view_of(source)
+    read = source if view is None else view.result
+    if (rank := memref_of(read).get_num_dims()) != len(packing.tiles):
         raise StepError(STEP, kernel, f"input {argument} has {rank} dimensions, the packing {len(packing.tiles)}")
-    for use in source.uses:
+    for use in read.uses:
         op = use.operation
         if not isinstance(op, LoadOp) or op.fill is not None or lanes_of(op.result.type):
             raise StepError(
@@ -148,10 +163,19 @@ def _retype(kernel: FuncOp, argument: BlockArgument, type: Attribute) -> None:
     kernel.function_type = FunctionType.from_lists([arg.type for arg in block.args], kernel.function_type.outputs.data)
 
 
-def _pack_at_call(call: CallOp, symbols: Sequence[str], argument: int, packer: FuncOp, packing: Packing) -> None:
-    """Packs the operand right before the call."""
+def _pack_at_call(
+    call: CallOp, symbols: Sequence[str], argument: int, packer: FuncOp, packing: Packing, seen_as: AnyMemRef | None
+) -> None:
+    """Packs the operand, seen as another type if given, right before the call."""
     position = len(symbols) + argument
     source = call.arguments[position]
+    block = call.parent
+    assert block is not None
+    if seen_as is not None:
+        view = ViewOp(source, seen_as)
+        view.location = call.location
+        block.insert_op_before(view, call)
+        source = view.result
     type = memref_of(source)
     copy = AllocOp(memref_type(packing.packed_dims(memref_dims(type)), type.element_type))
     copy.result.name_hint = f"{source.name_hint}_packed" if source.name_hint else "packed"
@@ -159,8 +183,6 @@ def _pack_at_call(call: CallOp, symbols: Sequence[str], argument: int, packer: F
     pack = CallOp(packer.sym_name.data, [*(sizes[name] for name in symbol_names(packer)), source, copy.result])
     for op in (copy, pack):
         op.location = call.location
-    block = call.parent
-    assert block is not None
     block.insert_ops_before([copy, pack], call)
     call.operands[position] = copy.result
 

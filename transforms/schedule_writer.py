@@ -17,6 +17,7 @@ from aicc.dialects.schedule.ops import (
     PackOp,
     ParallelizeOp,
     SelectOp,
+    SplitOp,
     TileOp,
     UnrollOp,
     VectorizeOp,
@@ -97,6 +98,10 @@ class ScheduleWriter:
         result = self._add(CollapseOp(outer, inner), why).results[0]
         result.name_hint = outer.name_hint
         return result
+
+    def split(self, loop: SSAValue, size: int, why: str = "") -> None:
+        """Two perfectly nested loops of one."""
+        self._add(SplitOp(loop, size), why)
 
     def unroll(self, loop: SSAValue, factor: int, why: str = "") -> None:
         """Repeats a body."""

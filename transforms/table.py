@@ -88,6 +88,9 @@ PASSES: dict[str, PassEntry] = {
         "LoopsSimplifyPass",
         "brings loops into canonical form",
     ),
+    "loops-split": PassEntry(
+        "aicc.transforms.loops_split", "LoopsSplitPass", "makes two perfectly nested loops of one"
+    ),
     "loops-tile": PassEntry(
         "aicc.transforms.loops_tile", "LoopsTilePass", "splits loops into loops over tiles and within tiles"
     ),

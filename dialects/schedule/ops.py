@@ -315,6 +315,39 @@ class CollapseOp(ScheduleOp):
 
 
 @irdl_op_definition
+class SplitOp(ScheduleOp):
+    """
+    Makes two perfectly nested loops of one; the old index is `size * outer + inner`, with `size` inner iterations.
+
+    The inverse of `schedule.collapse`: memrefs that the loop walks by its index alone are read and written through a
+    view with that dimension split, so that quotients and remainders by `size` disappear. `size` divides the trip count,
+    which is a number.
+
+    - (C1) `size >= 1`
+
+    ```mlir
+    %group, %channel = schedule.split %channels {size = 68 : i64}
+    ```
+    """
+
+    name = "schedule.split"
+
+    loop = operand_def(AnyOpType)
+    size = prop_def(Integer)
+    outer = result_def(AnyOpType)
+    inner = result_def(AnyOpType)
+
+    assembly_format = "$loop attr-dict"
+
+    def __init__(self, loop: SSAValue, size: int):
+        super().__init__(operands=[loop], properties={"size": _integer(size)}, result_types=[_HANDLE, _HANDLE])
+
+    def verify_(self) -> None:
+        if self.size.value.data < 1:  # C1
+            raise VerifyException(f"size is {self.size.value.data}, expected at least 1")
+
+
+@irdl_op_definition
 class UnrollOp(ScheduleOp):
     """
     Repeats a loop's body `factor` times per iteration, the rest in a loop after it; a loop that is known to have at
@@ -458,63 +491,3 @@ class PackOp(ScheduleOp):
         for index, size in enumerate(self.tile_sizes):
             if size < 0:  # C3
                 raise VerifyException(f"tiles[{index}] is {size}, expected at least 1, or 0 for none")
-
-
-@irdl_op_definition
-class StageOp(ScheduleOp):
-    """
-    Reads an argument of the kernel, inside one loop, from a local copy of what an iteration of that loop reads of it.
-
-    The copy is made at the start of each iteration; elements outside the argument are filled as its loads fill them.
-
-    - (C1) `argument >= 0`
-
-    ```mlir
-    schedule.stage %l {argument = 0 : i64}
-    ```
-    """
-
-    name = "schedule.stage"
-
-    loop = operand_def(AnyOpType)
-    argument = prop_def(Integer)
-
-    assembly_format = "$loop attr-dict"
-
-    def __init__(self, loop: SSAValue, argument: int):
-        super().__init__(operands=[loop], properties={"argument": _integer(argument)})
-
-    def verify_(self) -> None:
-        if self.argument.value.data < 0:  # C1
-            raise VerifyException(f"argument is {self.argument.value.data}, expected at least 0")
-
-
-@irdl_op_definition
-class SplitReductionOp(ScheduleOp):
-    """
-    Splits a reduction loop into `block`s of iterations that accumulate through the result's memory.
-
-    Perfectly nested parallel loops around the reduction are repeated for each block; the operations after the reduction
-    run with the last block. Bounds what one pass reads, so that it stays in cache.
-
-    - (C1) `block >= 1`
-
-    ```mlir
-    %blocks = schedule.split_reduction %k {block = 256 : i64}
-    ```
-    """
-
-    name = "schedule.split_reduction"
-
-    loop = operand_def(AnyOpType)
-    block = prop_def(Integer)
-    result = result_def(AnyOpType)
-
-    assembly_format = "$loop attr-dict"
-
-    def __init__(self, loop: SSAValue, block: int):
-        super().__init__(operands=[loop], properties={"block": _integer(block)}, result_types=[_HANDLE])
-
-    def verify_(self) -> None:
-        if self.block.value.data < 1:  # C1
-            raise VerifyException(f"block is {self.block.value.data}, expected at least 1")

@@ -117,3 +117,11 @@ transform.named_sequence @select_c1(%k: !transform.any_op) {
   %a = schedule.select %k {positions = array<i64: -1>}
   transform.yield
 }
+
+// -----
+
+transform.named_sequence @split_c1(%k: !transform.any_op) {
+  // expected-error@+1 {{size is 0, expected at least 1}}
+  %a, %b = schedule.split %k {size = 0 : i64}
+  transform.yield
+}

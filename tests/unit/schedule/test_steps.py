@@ -12,9 +12,10 @@ from aicc.transforms.loops_interchange import interchange_loops
 from aicc.transforms.loops_nest import StepError, find_loops
 from aicc.transforms.loops_pack import Packing, pack_argument
 from aicc.transforms.loops_parallelize import parallelize_loop
+from aicc.transforms.loops_split import split_loop
 from aicc.transforms.loops_tile import tile_loops
 from aicc.transforms.loops_unroll import unroll_loop
-from tests.unit.schedule.nests import NestCase, Operand, add, conv, matmul, parsed, row_sum, run_case
+from tests.unit.schedule.nests import NestCase, Operand, add, conv, grouped, matmul, parsed, row_sum, run_case
 
 
 def first(module, label):
@@ -233,3 +234,34 @@ def test_pack_refuses_outputs_and_other_ranks():
         pack_argument(module, kernel, 2, Packing((0, 16), (1, 0)))
     with pytest.raises(StepError, match="input 1 has 2 dimensions, the packing 1"):
         pack_argument(module, kernel, 1, Packing((16,), (0,)))
+
+
+# Split
+
+
+def test_split_removes_quotients():
+    case = grouped(5, 3, 4, 6)
+    module = parsed(case)
+    outer, inner = split_loop(first(module, "s0_d1"), 6)
+    module.verify()
+    assert (outer.trip_count, inner.trip_count) == (3, 6)
+    assert "floordiv" not in str(find_function(module, "k"))
+    run_case(case, module)
+
+
+def test_split_refuses_what_does_not_divide():
+    module = parsed(add([20]))
+    with pytest.raises(StepError, match="its number of iterations is 20, expected a multiple of 6"):
+        split_loop(first(module, "s0_d0"), 6)
+    module = parsed(add(["N"]))
+    with pytest.raises(StepError, match="its number of iterations is not a known number"):
+        split_loop(first(module, "s0_d0"), 6)
+
+
+def test_pack_what_is_seen_through_a_view():
+    case = grouped(5, 3, 4, 6)
+    module = parsed(case)
+    split_loop(first(module, "s0_d1"), 6)
+    pack_argument(module, find_function(module, "k"), 1, Packing((0, 4, 0), (0, 1, 2)))
+    module.verify()
+    run_case(case, module)
