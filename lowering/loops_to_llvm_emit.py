@@ -77,6 +77,9 @@ class Buffer:
     """What the memory belongs to; memrefs of different roots do not overlap."""
 
 
+UNKNOWN_ROOT = "unknown"
+"""The root of a memref that came through control flow; it may overlap any other."""
+
 Lowered: TypeAlias = "Rows | Buffer | Poly"
 
 

@@ -26,12 +26,11 @@ from xdsl.dialects.builtin import (
     TensorType,
     i1,
     i8,
-    i32,
     i64,
 )
 from xdsl.ir import Attribute, SSAValue
 
-from aicc.dialects.llvm import elementwise, intrinsics, memory
+from aicc.dialects.llvm import elementwise, memory
 from aicc.dialects.loops.access import ApplyOp, LoadOp, StoreOp, lanes_of
 from aicc.dialects.loops.attrs import memref_dims, memref_of
 from aicc.dialects.loops.memory import AllocOp, CopyOp, SizeOp, ViewOp
@@ -57,6 +56,15 @@ from aicc.lowering.loops_to_llvm_index import (
     constant_value,
     multiply,
     total,
+)
+from aicc.lowering.loops_to_llvm_masks import (
+    all_of,
+    copied_lanes,
+    copy_bytes,
+    inside,
+    lane_mask,
+    scalar_condition,
+    varying_mask,
 )
 from aicc.lowering.loops_to_llvm_values import FunctionLowering
 
@@ -192,74 +200,6 @@ def _uneven_row(
     return Row(ZERO, ZERO, None, offset, (), (), conditions)
 
 
-# Masks
-
-
-def _inside(fn: FunctionLowering, index: Poly, dim: Poly) -> SSAValue | None:
-    """`0 <= index < dim` as an `i1`; None when that is known."""
-    low, high = fn.atoms.bounds(index)[0], fn.atoms.bounds(add(index, dim, -1))[1]
-    if low is not None and low >= 0 and high is not None and high < 0:
-        return None
-    depth = max(fn.atoms.poly_depth(index), fn.atoms.poly_depth(dim))
-    key = ("inside", frozenset(index.items()), frozenset(dim.items()))
-    cache = fn.scopes[depth].cache
-    if key not in cache:
-        # A negative index is a huge unsigned one.
-        cache[key] = fn.compare("ult", fn.index(index), fn.index(dim), depth)
-    return cache[key]
-
-
-def _all(fn: FunctionLowering, conditions: Sequence[SSAValue]) -> SSAValue | None:
-    result: SSAValue | None = None
-    for condition in conditions:
-        result = condition if result is None else fn.emit(base.AndOp, (result, condition), condition.type)
-    return result
-
-
-def _scalar_condition(fn: FunctionLowering, pairs: Sequence[tuple[Poly, Poly]]) -> SSAValue | None:
-    return _all(fn, [found for index, dim in pairs if (found := _inside(fn, index, dim)) is not None])
-
-
-def lane_mask(fn: FunctionLowering, count: Poly, lanes: int) -> SSAValue | None:
-    """`lane < count` for each lane; None when all are."""
-    low, high = fn.atoms.bounds(count)
-    if low is not None and low >= lanes:
-        return None
-    depth = fn.atoms.poly_depth(count)
-    key = ("mask", frozenset(count.items()), lanes)
-    cache = fn.scopes[depth].cache
-    if key not in cache:
-        value = fn.index(count)
-        if high is None or high > lanes:
-            value = fn.emit(intrinsics.SMinOp, (value, fn.integer(lanes)), i64, {}, depth)
-        if low is None or low < 0:
-            value = fn.emit(intrinsics.SMaxOp, (value, fn.integer(0)), i64, {}, depth)
-        narrow = fn.emit(base.TruncOp, (value,), i32, {}, depth)
-        cache[key] = fn.compare("slt", fn.iota(lanes), fn.splat(narrow, lanes, depth), depth)
-    return cache[key]
-
-
-def _varying_mask(fn: FunctionLowering, first: Poly, step: Poly, dim: Poly, lanes: int) -> SSAValue:
-    """`0 <= first + step * lane < dim` for each lane."""
-    depth = max(fn.atoms.poly_depth(part) for part in (first, step, dim))
-    key = ("varying", *(frozenset(part.items()) for part in (first, step, dim)), lanes)
-    cache = fn.scopes[depth].cache
-    if key not in cache:
-        limit = 1 << 30
-        small = all(fn.atoms.within(part, -limit, limit) for part in (first, dim)) and fn.atoms.within(step, -64, 64)
-        kind = i32 if small else i64
-        operands = [fn.index(part) for part in (first, step, dim)]
-        if small:
-            operands = [fn.emit(base.TruncOp, (value,), i32, {}, depth) for value in operands]
-        start, stride, size = (fn.splat(value, lanes, depth) for value in operands)
-        type_ = start.type
-        properties = {"overflowFlags": IntegerAttr(1, 32)}
-        moved = fn.emit(base.MulOp, (fn.iota(lanes, kind), stride), type_, properties, depth)
-        index = fn.emit(base.AddOp, (start, moved), type_, properties, depth)
-        cache[key] = fn.compare("ult", index, size, depth)
-    return cache[key]
-
-
 # Elements in memory and in registers
 
 
@@ -344,19 +284,25 @@ def _load_row(
         pairs = [*row.lane_conditions(0)]
         if active is not None:
             pairs.append((ZERO, active))
-        value = _guarded_load(fn, buffer, row.offset, row.extra, fill, _scalar_condition(fn, pairs))
+        value = _guarded_load(fn, buffer, row.offset, row.extra, fill, scalar_condition(fn, pairs))
         value = fn.splat(value, count)
         mask = lane_mask(fn, active, count) if active is not None and count > 1 else None
         if mask is not None:
             value = fn.emit(elementwise.SelectOp, (mask, value, fn.splat(fill, count)), value.type, _SELECT)
         return value
-    masks = [_varying_mask(fn, first, step, dim, count) for first, step, dim in row.varying] if stride == 1 else []
+    masks = [varying_mask(fn, first, step, dim, count) for first, step, dim in row.varying] if stride == 1 else []
     if stride == 1:
+        copied = copied_lanes(fn, buffer.element, active, count) if active is not None else None
+        if copied is not None and not row.varying and not row.conditions:
+            pointer, part = fn.address(buffer, row.offset, row.extra), fn.stack(memory_type(buffer.element), count)
+            fn.emit(memory.StoreOp, (fn.splat(fill, count), part), None, plain_access(buffer.element))
+            copy_bytes(fn, part, pointer, copied)
+            return _plain_load(fn, part, buffer.element, count)
         if active is not None and (found := lane_mask(fn, active, count)) is not None:
             masks.append(found)
-        if (condition := _scalar_condition(fn, row.conditions)) is not None:
+        if (condition := scalar_condition(fn, row.conditions)) is not None:
             masks.append(fn.splat(condition, count))
-        mask = _all(fn, masks)
+        mask = all_of(fn, masks)
         pointer = fn.address(buffer, row.offset, row.extra)
         if mask is None:
             return _plain_load(fn, pointer, buffer.element, count)
@@ -371,7 +317,7 @@ def _load_row(
         pairs = [*row.lane_conditions(lane)]
         if active is not None:
             pairs.append((constant(lane), active))
-        lanes.append(_guarded_load(fn, buffer, row.lanes(lane), ZERO, fill, _scalar_condition(fn, pairs)))
+        lanes.append(_guarded_load(fn, buffer, row.lanes(lane), ZERO, fill, scalar_condition(fn, pairs)))
     return fn.row_of(lanes)
 
 
@@ -430,6 +376,11 @@ def _store_row(
     plain = plain_access(buffer.element)
     if count > 1 and row.stride is not None and constant_value(row.stride) == 1:
         pointer = fn.address(buffer, row.offset, row.extra)
+        if active is not None and (copied := copied_lanes(fn, buffer.element, active, count)) is not None:
+            part = fn.stack(memory_type(buffer.element), count)
+            fn.emit(memory.StoreOp, (value, part), None, plain)
+            copy_bytes(fn, pointer, part, copied)
+            return
         mask = lane_mask(fn, active, count) if active is not None else None
         if mask is None:
             fn.emit(memory.StoreOp, (value, pointer), None, plain)
@@ -442,7 +393,7 @@ def _store_row(
             pointer = fn.address(buffer, row.offset, row.extra)
         else:
             pointer = fn.address(buffer, row.lanes(lane))
-        condition = None if active is None else _inside(fn, constant(lane), active)
+        condition = None if active is None else inside(fn, constant(lane), active)
         if condition is not None:
             scratch = fn.scratch(memory_type(buffer.element))
             pointer = fn.emit(elementwise.SelectOp, (condition, pointer, scratch), POINTER, _SELECT)

@@ -25,7 +25,7 @@ from aicc.dialects.llvm import atomics, intrinsics, memory
 from aicc.dialects.loops.attrs import memref_of
 from aicc.dialects.loops.control import ForOp
 from aicc.lowering.loops_to_llvm_control import branch, branch_if, loop_body
-from aicc.lowering.loops_to_llvm_emit import POINTER, Buffer, Rows, Scope, byte_size
+from aicc.lowering.loops_to_llvm_emit import POINTER, UNKNOWN_ROOT, Buffer, Rows, Scope, byte_size
 from aicc.lowering.loops_to_llvm_functions import Function, internal_function
 from aicc.lowering.loops_to_llvm_index import Poly, add, constant, constant_value, multiply
 
@@ -89,7 +89,7 @@ class _Captured:
         for value in used:
             lowered = fn.values[value]
             if isinstance(lowered, Buffer):
-                self._buffer(value, lowered, roots[lowered.root] == 1)
+                self._buffer(value, lowered, roots[lowered.root] == 1 and UNKNOWN_ROOT not in roots)
             elif isinstance(lowered, Rows):
                 self._rows(value, lowered)
             else:

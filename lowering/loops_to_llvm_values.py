@@ -11,7 +11,15 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from aicc.dialects.loops.access import lanes_of, scalar_of
 from aicc.dialects.loops.attrs import memref_dims, memref_of
 from aicc.lowering.loops_to_llvm_addresses import AddressEmitter
-from aicc.lowering.loops_to_llvm_emit import POINTER, Buffer, Lowered, Rows, register_type, row_type
+from aicc.lowering.loops_to_llvm_emit import (
+    POINTER,
+    UNKNOWN_ROOT,
+    Buffer,
+    Lowered,
+    Rows,
+    register_type,
+    row_type,
+)
 from aicc.lowering.loops_to_llvm_index import Poly, constant, multiply
 from aicc.transforms.diagnostics import fail
 
@@ -72,7 +80,7 @@ class FunctionLowering(AddressEmitter):
         if isinstance(value.type, IndexType):
             self.values[value] = self.atom(rows[0])
         elif isinstance(value.type, MemRefType):
-            self.values[value] = self.buffer_at(rows[0], memref_of(value), self.depth)
+            self.values[value] = self.buffer_at(rows[0], memref_of(value), self.depth, UNKNOWN_ROOT)
         else:
             self.values[value] = Rows(lanes_of(value.type) if shape is None else shape, rows)
 
