@@ -1,12 +1,12 @@
 """The garbage collector during a compilation."""
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 
 @contextmanager
-def paused_collector() -> Iterator[None]:
+def paused_collector() -> Generator[None]:
     """
     No cyclic garbage collection inside; as it was before afterwards.
 

@@ -124,6 +124,8 @@ def composed(access: Access, shape: Sequence[int], bounds: IndexBounds) -> Acces
     """
     affine_map, operands = canonical_access(*access, len(shape))
     definitions = [defining_expression(value) for value in operands]
+    if all(map(_is_plain, affine_map.results)) and not any(definitions):
+        return None if (affine_map, operands) == access else (affine_map, operands)
     exprs, values = combine(
         (AffineDimExpr(0), (value,)) if expression is None else expression
         for expression, value in zip(definitions, operands, strict=True)
@@ -135,6 +137,11 @@ def composed(access: Access, shape: Sequence[int], bounds: IndexBounds) -> Acces
     results = tuple(simplifier.simplify(substitute(expr, dims)) for expr in affine_map.results)
     new = canonical_access(AffineMap(len(values) + len(shape), 0, results), values, len(shape))
     return None if new == (affine_map, operands) == access else new
+
+
+def _is_plain(expr: AffineExpr) -> bool:
+    """Whether there is nothing to simplify in `expr`."""
+    return type(expr) is AffineDimExpr or type(expr) is AffineConstantExpr
 
 
 def _prune(bound: Access, bounds: IndexBounds, upper: bool) -> Access:

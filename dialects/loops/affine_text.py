@@ -9,6 +9,7 @@ other pair falls back to `affine_map<...>(%a, %b)[%s]`, so that every verified o
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import cast
 
 from xdsl.dialects.builtin import AffineMapAttr, IndexType
 from xdsl.ir import SSAValue
@@ -41,18 +42,21 @@ def canonical_access(affine_map: AffineMap, operands: Sequence[SSAValue], lanes:
     order: dict[SSAValue, int] = {}
 
     def rename(expr: AffineExpr) -> AffineExpr:
-        match expr:
-            case AffineDimExpr(position=position):
-                if position >= num_leading:
-                    return AffineDimExpr(_LANE_BASE + position - num_leading)
-                return AffineDimExpr(order.setdefault(operands[position], len(order)))
-            case AffineSymExpr(position=position):
-                return AffineDimExpr(order.setdefault(operands[num_leading + position], len(order)))
-            case AffineBinaryOpExpr(kind=kind, lhs=lhs, rhs=rhs):
-                left = rename(lhs)
-                return AffineExpr.binary(kind, left, rename(rhs))
-            case _:
-                return expr
+        # Not by patterns: affine expressions are an abstract class, for which `isinstance` is slow.
+        kind = type(expr)
+        if kind is AffineDimExpr:
+            position = cast(AffineDimExpr, expr).position
+            if position >= num_leading:
+                return AffineDimExpr(_LANE_BASE + position - num_leading)
+            return AffineDimExpr(order.setdefault(operands[position], len(order)))
+        if kind is AffineSymExpr:
+            position = cast(AffineSymExpr, expr).position
+            return AffineDimExpr(order.setdefault(operands[num_leading + position], len(order)))
+        if kind is AffineBinaryOpExpr:
+            binary = cast(AffineBinaryOpExpr, expr)
+            left = rename(binary.lhs)
+            return AffineExpr.binary(binary.kind, left, rename(binary.rhs))
+        return expr
 
     results = [rename(expr) for expr in affine_map.results]
     return _with_lanes(results, len(order), lanes), tuple(order)
