@@ -30,6 +30,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
 from xdsl.passes import ModulePass
 
+from aicc.dialects.graph.buffers import BufferAttr
 from aicc.dialects.loops.access import LoadOp
 from aicc.dialects.loops.attrs import memref_of
 from aicc.dialects.loops.call import CallOp
@@ -134,6 +135,9 @@ class Hoisting:
         """Equal for values that hold the same constant."""
         owner = value.owner
         match owner:
+            case ConstantOp(value=BufferAttr() as buffer):
+                # Two buffers of one name may hold different data.
+                return (id(buffer.data), value.type)
             case ConstantOp() | arith.ConstantOp():
                 return (owner.value, value.type)
             case PreparedOp():

@@ -7,6 +7,7 @@ import pytest
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import DiagnosticException
 
+from aicc.dialects.graph.buffers import Buffer, BufferAttr
 from aicc.dialects.graph.dims import evaluate, parse_dim, sym
 from aicc.dialects.loops.memory import AllocOp, PreparedOp, ViewOp
 from aicc.lowering.signature import main_function
@@ -265,3 +266,49 @@ def test_what_moves_to_prepare():
 def test_nothing_constant_makes_no_prepare():
     module = run_passes(chain(2, 4), LOWER, LoopsHoistConstantsPass())
     assert "@prepare" not in text_of(module)
+
+
+def test_scratch_without_elements_and_symbolic_dimensions_becomes_an_argument():
+    text = """
+func.func private @k(%s0: index) attributes {aicc.kernel, aicc.symbols = ["s0"], aicc.num_outputs = 0 : i64} {
+  %a = loops.alloc : memref<0x?xf32, #loops.dims<s0>>
+  loops.copy %a to %a : memref<0x?xf32, #loops.dims<s0>> to memref<0x?xf32, #loops.dims<s0>>
+  func.return
+}
+func.func @main(%N: index) attributes {aicc.symbols = ["N"], aicc.num_outputs = 0 : i64} {
+  loops.call @k(%N) : index
+  func.return
+}
+"""
+    module = run_passes(parsed(text), LoopsHoistAllocsPass(), LoopsPlanMemoryPass())
+    assert not [op for op in module.walk() if isinstance(op, AllocOp)]
+    arena = main_function(module).arg_attrs.data[-1].data["aicc.arena"].data
+    assert arena == "0"
+
+
+def test_buffers_of_one_name_with_different_data_are_not_merged():
+    first, second = np.array([1, 2, 3, 4], np.float32), np.array([5, 6, 7, 8], np.float32)
+    text = (
+        KERNELS
+        + """
+func.func @main(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %v = tensor_ops.constant #graph.buffer<"same"> : tensor<4xf32>
+  %w = tensor_ops.constant #graph.buffer<"same"> : tensor<4xf32>
+"""
+        + (
+            call("%a", "%v", "%v", 4)
+            + call("%b", "%w", "%w", 4)
+            + call("%c", "%x", "%a", 4)
+            + call("%d", "%x", "%b", 4)
+            + "  func.return %c, %d : tensor<4xf32>, tensor<4xf32>\n}"
+        )
+    )
+    module = parsed(text)
+    constants = [op for op in module.walk() if op.name == "tensor_ops.constant"]
+    for op, array in zip(constants, (first, second), strict=True):
+        op.properties["value"] = BufferAttr(Buffer("same", array))
+    for module_pass in ALL:
+        module_pass.apply(None, module)
+    x = np.zeros(4, np.float32)
+    for found, expected in zip(run_main(module, [x]), (3 * first, 3 * second), strict=True):
+        np.testing.assert_array_equal(found, expected)
