@@ -113,7 +113,7 @@ def choose_tile(
             plane = _plane_cost(cost, rows, height, vectors, known_rows)
             # Lanes that are left over still cost whole vectors.
             full, rest = divmod(lanes, vectors * width)
-            rest_vectors = -(-rest // width)
+            rest_vectors = 1 << (-(-rest // width) - 1).bit_length() if rest else 0
             total = full * plane + (_plane_cost(cost, rows, height, rest_vectors, known_rows) if rest else 0.0)
             choice = TileChoice(height, vectors, total)
             if best is None or (total, -height * vectors) < (best.cycles * 0.999, -best.rows * best.vectors):

@@ -11,7 +11,8 @@ Before: for %i = 0 to 6 parallel {                  After: %s = for %k ... iter_
 
 Loops inside stay and carry vectors. What does not vary along an axis keeps size 1 there (or stays a scalar) until an
 op needs it wider. The last axis may be cut short at run time, its trip count being at most a known number: loads and
-stores are masked then. One loop that carries reductions accumulates in lanes, which are combined after it.
+stores are masked then; so they are where loops carry vectors and the trip count is no power of two. One loop that
+carries reductions accumulates in lanes, which are combined after it.
 """
 
 from __future__ import annotations
@@ -86,7 +87,8 @@ def axes_of(loops: Sequence[ForOp]) -> list[Axis]:
         trips, limit = loop.trip_count, _trip_limit(loop, bounds)
         last = position == len(loops) - 1
         if trips is not None:
-            axes.append(Axis(loop, trips, False))
+            size = _carried_size(loop, trips) if last else trips
+            axes.append(Axis(loop, size, size != trips))
         elif last and limit is not None:
             axes.append(Axis(loop, limit, True))
         elif last:
@@ -94,6 +96,17 @@ def axes_of(loops: Sequence[ForOp]) -> list[Axis]:
         else:
             axes = []
     return axes
+
+
+def _carried_size(loop: ForOp, trips: int) -> int:
+    """
+    Lanes for `trips` iterations: a power of two where loops carry the vectors, with lanes that are not in use.
+
+    LLVM takes vectors of other lengths apart into scalars when they go from block to block.
+    """
+    if trips < 2 or not (loop.inits or any(isinstance(op, ForOp) and op.inits for op in loop.walk())):
+        return trips
+    return 1 << (trips - 1).bit_length()
 
 
 def _trip_limit(loop: ForOp, bounds: IndexBounds) -> int | None:
@@ -303,6 +316,10 @@ class _Builder:
         """The number of lanes in use: the smallest upper bound, the size of the axis aside."""
         ends = [bound for bound in bound_expressions(loop, upper=True) if not isinstance(bound[0], AffineConstantExpr)]
         found = [self._add(ApplyOp(AffineMap(len(values), 0, (expr,)), values)).results[0] for expr, values in ends]
+        if not found:
+            trips = loop.trip_count
+            assert trips is not None
+            found = [self._add(arith.ConstantOp.from_int_and_width(trips, IndexType())).results[0]]
         value = found[0]
         for other in found[1:]:
             value = self._add(arith.MinSIOp(value, other)).results[0]

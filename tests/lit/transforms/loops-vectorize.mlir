@@ -99,3 +99,28 @@ func.func private @conditions(%x: memref<2x8xf32>, %o: memref<2x8xf32>)
   }
   func.return
 }
+
+// -----
+
+// Vectors that a loop carries have a power of two of lanes; the lanes beyond the 12 are not stored.
+// CHECK-LABEL: @carried_lanes
+// CHECK:         loops.for "k" %{{.*}} = 0 to 7 iter_args(%{{.*}}) -> (vector<2x16xf32>) {
+// CHECK:           %[[L:.*]] = loops.load %b[%{{.*}}, l1] lanes %[[N:.*]] : memref<7x12xf32> to vector<1x16xf32>
+// CHECK:         loops.store %{{.*}}, %c[l0, l1] lanes %[[N]] : vector<2x16xf32> to memref<2x12xf32>
+func.func private @carried_lanes(%a: memref<2x7xf32>, %b: memref<7x12xf32>, %c: memref<2x12xf32>)
+    attributes {aicc.kernel, aicc.num_outputs = 1 : i64} {
+  %z = arith.constant 0.0 : f32
+  loops.for "i" %i = 0 to 2 parallel {
+    loops.for "j" %j = 0 to 12 parallel {
+      %s = loops.for "k" %k = 0 to 7 iter_args(%acc = %z) -> (f32) {
+        %x = loops.load %a[%i, %k] : memref<2x7xf32> to f32
+        %y = loops.load %b[%k, %j] : memref<7x12xf32> to f32
+        %p = arith.mulf %x, %y fastmath<contract,reassoc> : f32
+        %q = arith.addf %acc, %p fastmath<contract,reassoc> : f32
+        loops.yield %q : f32
+      }
+      loops.store %s, %c[%i, %j] : f32 to memref<2x12xf32>
+    }
+  }
+  func.return
+}
