@@ -8,7 +8,7 @@ Before: main: call @k(%w, %x, %o)                After, `argument=0 tiles=16,0 o
                                                        @k:   load %w[%i floordiv 16, %j, %i mod 16]
 
 The divisions disappear when the loop of `%i` is tiled by 16. The packing kernel is a kernel like any other: what it
-makes of a constant is moved to `@prepare` by `loops-hoist-constants`.
+makes of a constant is moved to `@prepare` by `loops-hoist-constants`. Kernels with inputs of one size share it.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     IntegerType,
     ModuleOp,
+    StringAttr,
     UnitAttr,
     i64,
 )
@@ -58,6 +59,8 @@ from aicc.transforms.loops_parallelize import parallelize_loop
 from aicc.transforms.loops_vectorize import vectorize_loops
 
 STEP = "pack"
+PACKING = "aicc.packing"
+"""Attribute of a packing kernel: the layout that it makes."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +77,11 @@ class Packing:
     def split(self) -> tuple[int, ...]:
         """The split dimensions, in order."""
         return tuple(dim for dim, size in enumerate(self.tiles) if size)
+
+    @property
+    def attribute(self) -> StringAttr:
+        """The layout as text, by which packing kernels know each other."""
+        return StringAttr(f"tiles {list(self.tiles)} order {list(self.order)}")
 
     def packed_dims(self, dims: Sequence[Dim]) -> list[Dim]:
         """The dimensions of the copy of a source with dimensions `dims`."""
@@ -103,8 +111,10 @@ def pack_argument(module: ModuleOp, kernel: FuncOp, argument: int, packing: Pack
     view = view_of(source)
     old_type = memref_of(source if view is None else view.result)
     new_type = memref_type(packing.packed_dims(memref_dims(old_type)), old_type.element_type)
-    packer = build_packer(f"{kernel.sym_name.data}_pack{argument}", kernel, old_type, packing)
-    module.body.block.insert_op_before(packer, kernel)
+    packer = _same_packer(module, old_type, packing)
+    if packer is None:
+        packer = build_packer(f"{kernel.sym_name.data}_pack{argument}", kernel, old_type, packing)
+        module.body.block.insert_op_before(packer, kernel)
     loads = [use.operation for use in (source if view is None else view.result).uses]
     for load in loads:
         assert isinstance(load, LoadOp)
@@ -123,6 +133,17 @@ def pack_argument(module: ModuleOp, kernel: FuncOp, argument: int, packing: Pack
         if isinstance(op, CallOp) and op.callee_name == kernel.sym_name.data:
             _pack_at_call(op, symbol_names(kernel), argument, packer, packing, None if view is None else old_type)
     return packer
+
+
+def _same_packer(module: ModuleOp, source_type: AnyMemRef, packing: Packing) -> FuncOp | None:
+    """A packing kernel made before that does the same for a source of known size."""
+    if not source_type.has_static_shape():
+        return None
+    for op in module.body.block.ops:
+        if isinstance(op, FuncOp) and op.attributes.get(PACKING) == packing.attribute:
+            if op.function_type.inputs.data[0] == source_type:
+                return op
+    return None
 
 
 def view_of(argument: BlockArgument) -> ViewOp | None:
@@ -216,6 +237,7 @@ def build_packer(name: str, kernel: FuncOp, source_type: AnyMemRef, packing: Pac
     block.add_op(ReturnOp())
     func = FuncOp(name, (types, []), Region(block), visibility="private")
     func.attributes.update({KERNEL: UnitAttr(), SYMBOLS: symbols_attr(names), NUM_OUTPUTS: IntegerAttr(1, i64)})
+    func.attributes[PACKING] = packing.attribute
     set_locations([func], kernel.location)
     return func
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from xdsl.dialects.builtin import StringAttr
 
 from aicc.dialects.loops import ForOp, LoadOp
 from aicc.dialects.loops.functions import find_function
@@ -265,3 +266,15 @@ def test_pack_what_is_seen_through_a_view():
     pack_argument(module, find_function(module, "k"), 1, Packing((0, 4, 0), (0, 1, 2)))
     module.verify()
     run_case(case, module)
+
+
+def test_kernels_with_inputs_of_one_size_share_the_packing_kernel():
+    module = parsed(matmul(5, 20, 7))
+    kernel = find_function(module, "k")
+    other = kernel.clone()
+    other.sym_name = StringAttr("other")
+    module.body.block.insert_op_after(other, kernel)
+    first_made = pack_argument(module, kernel, 1, Packing((0, 16), (1, 0)))
+    assert pack_argument(module, other, 1, Packing((0, 16), (1, 0))) is first_made
+    assert pack_argument(module, other, 0, Packing((4, 0), (0, 1))) is not first_made
+    module.verify()
