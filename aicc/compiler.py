@@ -1,19 +1,18 @@
 """`aicc.compile`: a model to a program that is ready to run."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import nullcontext
 from itertools import chain
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
-from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
-from xdsl.ir import Operation
+from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.utils.exceptions import DiagnosticException
 
 from aicc.backends.llvm.targets import Target, target_by_name
 from aicc.collector import paused_collector
-from aicc.dialects.graph.buffers import Buffer, BufferAttr, make_buffer, search_folder
+from aicc.dialects.graph.buffers import Buffer, make_buffer, search_folder, settle_names
 from aicc.faults import reproduced
 from aicc.lowering.context import OWN_PASSES, make_context, registry
 from aicc.lowering.levels import level_of
@@ -85,7 +84,7 @@ def compile_module(
     steps = [PassStep(_load(step)) for step in pipeline_steps(pipeline, options, start=level_of(module))]
     PipelineRunner(make_context(), verify_borders=False).run(steps[:-1], module)
     # The llvm dialect knows weights by name only; until then passes make new ones, as folding does.
-    buffers = _buffers_of(module)
+    buffers = settle_names(module)
     # The last step goes kernel by kernel, so that object code is made while further kernels are lowered.
     parts = _lowered(module) if steps else iter(split(module))
     entry_points = next(parts)
@@ -134,24 +133,6 @@ def _signature_text(module: ModuleOp) -> tuple[str, bool]:
     if text is None:
         raise ValueError("the module has no function @main with an aicc.signature")
     return text, has_prepare
-
-
-def _buffers_of(module: ModuleOp) -> dict[str, Buffer]:
-    """The weights that ops of `module` name, by name."""
-    found: dict[str, Buffer] = {}
-    for op in module.walk():
-        for attribute in _attributes(op):
-            if isinstance(attribute, BufferAttr):
-                found[attribute.data.name] = attribute.data
-    return found
-
-
-def _attributes(op: Operation) -> Iterable[object]:
-    yield from op.properties.values()
-    for attribute in op.attributes.values():
-        yield attribute
-        if isinstance(attribute, ArrayAttr):
-            yield from cast(ArrayAttr[Any], attribute).data
 
 
 def _weight(entry: dict[str, Any], buffers: dict[str, Buffer]) -> np.ndarray:

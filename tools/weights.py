@@ -29,9 +29,9 @@ class WeightKeeper(Instrument):
 
     def before_pass(self, module_pass: ModulePass, op: Operation) -> None:
         if module_pass.name in LOWERING_PASSES and _BUFFERS in sys.modules:
-            from aicc.dialects.graph.buffers import buffers_in
+            from aicc.dialects.graph.buffers import settle_names
 
-            self.buffers |= buffers_in(op)
+            self.buffers |= settle_names(op)
 
 
 def settle_weights(module: ModuleOp, output: str, kept: Mapping[str, Buffer]) -> None:

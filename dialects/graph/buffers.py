@@ -196,9 +196,26 @@ def _constants(root: Operation) -> Generator[tuple[Operation, Buffer], None, Non
             yield op, value.data
 
 
-def buffers_in(root: Operation) -> dict[str, Buffer]:
-    """The buffers that constants in `root` name, by name."""
-    return {buffer.name: buffer for _, buffer in _constants(root)}
+def settle_names(root: Operation) -> dict[str, Buffer]:
+    """
+    The buffers that constants in `root` name, by name, each name standing for one array.
+
+    Of buffers that share a name but not their data, all but the first are given a name of their own in the IR.
+    """
+    found: dict[str, Buffer] = {}
+    renamed: dict[int, BufferAttr] = {}
+    for op, buffer in _constants(root):
+        if found.setdefault(buffer.name, buffer).same_as(buffer):
+            continue
+        if id(buffer) not in renamed:
+            number = 1
+            while (name := f"{buffer.name}_{number}") in found:
+                number += 1
+            # Under its new name it is in no file.
+            found[name] = Buffer(name, buffer.array())
+            renamed[id(buffer)] = BufferAttr(found[name])
+        op.properties["value"] = renamed[id(buffer)]
+    return found
 
 
 def inline_constants(module: Operation) -> None:

@@ -10,6 +10,7 @@ import pytest
 from xdsl.dialects.builtin import ModuleOp
 
 import aicc
+from aicc.dialects.graph.buffers import Buffer, BufferAttr
 from aicc.lowering.parse import parse_module
 
 TEXT = """
@@ -188,3 +189,20 @@ def test_element_by_element_arithmetic_is_contracted_only_on_request():
     x, y, z = (np.full(3, value, np.float32) for value in (1 + 2**-23, 1 - 2**-23, -1))
     assert np.array_equal(aicc.compile(CHAIN)(x, y, z)[0], x * y + z)
     assert np.array_equal(aicc.compile(CHAIN, fast_math=True)(x, y, z)[0], np.full(3, -(2.0**-46), np.float32))
+
+
+def test_buffers_of_one_name_stay_apart():
+    module = parse_module("""
+func.func @main() -> (tensor<100xf32>, tensor<100xf32>) {
+  %a = graph.constant #graph.buffer<"w"> : tensor<100xf32>
+  %b = graph.constant #graph.buffer<"w"> : tensor<100xf32>
+  func.return %a, %b : tensor<100xf32>, tensor<100xf32>
+}
+""")
+    constants = [op for op in module.walk() if op.name == "graph.constant"]
+    arrays = [np.full(100, value, np.float32) for value in (1, 2)]
+    for op, array in zip(constants, arrays, strict=True):
+        op.properties["value"] = BufferAttr(Buffer("w", array))
+    for opt_level in (0, 2):
+        results = aicc.compile(module, opt_level=opt_level)()
+        assert all(np.array_equal(r, a) for r, a in zip(results, arrays, strict=True))
