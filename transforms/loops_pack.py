@@ -140,9 +140,10 @@ def _same_packer(module: ModuleOp, source_type: AnyMemRef, packing: Packing) -> 
     if not source_type.has_static_shape():
         return None
     for op in module.body.block.ops:
-        if isinstance(op, FuncOp) and op.attributes.get(PACKING) == packing.attribute:
-            if op.function_type.inputs.data[0] == source_type:
-                return op
+        if not isinstance(op, FuncOp) or op.attributes.get(PACKING) != packing.attribute:
+            continue
+        if op.function_type.inputs.data[0] == source_type:
+            return op
     return None
 
 
