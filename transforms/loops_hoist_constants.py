@@ -88,6 +88,9 @@ class Hoisting:
     calls: dict[tuple[object, ...], CallOp] = field(default_factory=dict[tuple[object, ...], CallOp])
     """Moved calls of main by callee and inputs."""
 
+    hoisted: set[Operation] = field(default_factory=set[Operation])
+    """The calls that are moved, once all are known."""
+
     filled: dict[SSAValue, CallOp] = field(default_factory=dict[SSAValue, CallOp])
     """Buffers of main that moved calls fill, in order."""
 
@@ -98,6 +101,7 @@ class Hoisting:
                 self._try_call(op)
         if not self.calls:
             return False
+        self.hoisted.update(self.calls.values())
         for call in self.calls.values():
             call.detach()
         self._provide_results()
@@ -168,13 +172,12 @@ class Hoisting:
             self.prepare.body.block.insert_op_before(copy, end)
 
     def _read_in_main(self, buffer: SSAValue) -> bool:
-        moved = set(self.calls.values())
         pending = [buffer]
         while pending:
             for use in pending.pop().uses:
                 if isinstance(use.operation, ViewOp):
                     pending.append(use.operation.result)
-                elif use.operation not in moved:
+                elif use.operation not in self.hoisted:
                     return True
         return False
 
@@ -188,8 +191,7 @@ class Hoisting:
         op.location = alloc.location
         op.result.name_hint = buffer.name_hint
         entry.insert_op_before(op, first)
-        moved = set(self.calls.values())
-        buffer.replace_uses_with_if(op.result, lambda use: use.operation not in moved)
+        buffer.replace_uses_with_if(op.result, lambda use: use.operation not in self.hoisted)
 
     def _add(self, op: Operation, end: Operation, old: SSAValue) -> SSAValue:
         assert isinstance(old, OpResult)
