@@ -26,7 +26,7 @@ from aicc.transforms.auto_schedule_common import (
     vector_width,
 )
 from aicc.transforms.loops_cost import REST_ROWS, Level, TileChoice, TileCost, choose_tile, orders, traffic_cycles
-from aicc.transforms.loops_facts import Access, Loop, Nest, guess
+from aicc.transforms.loops_facts import CACHE_LINE, Access, Loop, Nest, guess
 from aicc.transforms.loops_tile import count_nests
 from aicc.transforms.target_facts import TargetFacts
 
@@ -49,7 +49,6 @@ An input that is contiguous along the lanes is packed if each element is used at
 reduction are so far apart that they push each other out of the first-level cache.
 """
 
-CACHE_LINE = 64
 CACHE_WAYS = 8
 
 UNROLL_UP_TO = 4

@@ -67,7 +67,9 @@ class TileCost:
         """Whether a tile can be kept in registers: accumulators, one step's vectors, and one row's value."""
         # A single row takes its vectors straight from memory; otherwise each is used by all rows.
         operands = 2 if rows == 1 else (vectors if self.per_vector else 1) + 1
-        return self.accumulators * rows * vectors + operands <= registers
+        # What each cell reads is kept for the next steps, which read most of it again (windows that overlap).
+        own = rows * vectors if self.per_row_and_vector else 0
+        return self.accumulators * rows * vectors + own + operands <= registers
 
 
 def split_cost(extent: int, size: int, cost: Sequence[float]) -> float:
@@ -98,7 +100,8 @@ def choose_tile(
     cost: TileCost, rows: int, lanes: int, width: int, registers: int, most_rows: int, known_rows: bool
 ) -> TileChoice:
     """
-    The register tile that covers `rows` x `lanes` in the fewest cycles; the larger tile where several are equal.
+    The register tile that covers `rows` x `lanes` in the fewest cycles; the larger, then the wider one of several that
+    are equal.
 
     `width` is the number of lanes of one vector. With `known_rows` false the number of rows is a guess, and what is
     left over of them is done `REST_ROWS` at a time.
@@ -116,7 +119,12 @@ def choose_tile(
             rest_vectors = 1 << (-(-rest // width) - 1).bit_length() if rest else 0
             total = full * plane + (_plane_cost(cost, rows, height, rest_vectors, known_rows) if rest else 0.0)
             choice = TileChoice(height, vectors, total)
-            if best is None or (total, -height * vectors) < (best.cycles * 0.999, -best.rows * best.vectors):
+            size = (height * vectors, vectors)
+            if (
+                best is None
+                or total < best.cycles * 0.999
+                or (total < best.cycles * 1.001 and size > (best.rows * best.vectors, best.vectors))
+            ):
                 best = choice
     assert best is not None, "a tile of one row and one vector always fits"
     return best
@@ -150,7 +158,7 @@ def traffic_cycles(
         covered = dict(trips[0])
         covered[level.loop] = min(level.loop.trips, covered.get(level.loop, 1) * level.trips)
         trips.insert(0, covered)
-    footprints = [[access.footprint(covered) * access.bytes for access in accesses] for covered in trips]
+    footprints = [[access.footprint_bytes(covered) for access in accesses] for covered in trips]
     total = 0.0
     capacities = (facts.l1_bytes, facts.l2_bytes, facts.l3_bytes)
     for capacity, speed in zip(capacities, BYTES_PER_CYCLE, strict=True):

@@ -20,6 +20,9 @@ from aicc.dialects.tensor_ops.affine import linear_form
 from aicc.transforms.loops_collapse import extent_of
 from aicc.transforms.loops_nest import perfect_nest
 
+CACHE_LINE = 64
+"""Bytes that a cache moves at a time."""
+
 SYMBOL_GUESS = 64
 """Iterations that a loop of symbolic extent is taken to have, within the bounds of the expression."""
 
@@ -101,15 +104,24 @@ class Access:
         """Whether the address varies with the loop."""
         return self.moves[loop].stride != 0
 
-    def footprint(self, trips: dict[Loop, int]) -> int:
-        """Elements touched while each loop makes so many iterations; loops that are missing stand still."""
-        total = 1
-        for coefficients, dim in zip(self.spans, self.dims, strict=True):
+    def footprint_bytes(self, trips: dict[Loop, int]) -> int:
+        """
+        Bytes touched while each loop makes so many iterations; loops that are missing stand still.
+
+        Whole cache lines where rows are at least that long.
+        """
+        total = self.bytes
+        for position, (coefficients, dim) in enumerate(zip(self.spans, self.dims, strict=True)):
             span = 1 + sum(abs(factor) * (trips[loop] - 1) for loop, factor in coefficients.items() if loop in trips)
             covered = 1
             for loop in coefficients:
                 covered *= trips.get(loop, 1)
-            total *= max(1, min(span, covered, guess(dim)))
+            touched = max(1, min(span, covered, guess(dim)))
+            if position == len(self.dims) - 1:
+                line = CACHE_LINE // self.bytes
+                if guess(dim) >= line:
+                    touched = -(-touched // line) * line
+            total *= touched
         return total
 
 
