@@ -9,9 +9,18 @@ from xdsl.dialects.builtin import IntegerAttr, i32, i64
 from xdsl.ir import Attribute, SSAValue
 
 from aicc.dialects.llvm import memory
-from aicc.lowering.loops_to_llvm_emit import byte_size
+from aicc.lowering.loops_to_llvm_emit import byte_size, lanes_in
 from aicc.lowering.loops_to_llvm_index import Poly, add, constant, multiply
 from aicc.lowering.loops_to_llvm_values import FunctionLowering
+
+MASKED_BYTES = 32
+"""
+Masked loads are cut into parts of no more than this.
+
+LLVM cuts wider ones to fit the registers of AVX2 itself, and goes wrong at it (22.1): where a mask is `and` of others
+and no lane of a part can be active, as in `splat(condition) & lane < 8` with 16 lanes of f32, that part is loaded
+without a mask, or the code generator aborts.
+"""
 
 
 def inside(fn: FunctionLowering, index: Poly, dim: Poly) -> SSAValue | None:
@@ -75,6 +84,25 @@ def lane_mask(fn: FunctionLowering, count: Poly, lanes: int) -> SSAValue | None:
         narrow = fn.emit(base.TruncOp, (fn.index(_within_row(fn, count, lanes)),), i32, {}, depth)
         cache[key] = fn.compare("slt", fn.iota(lanes), fn.splat(narrow, lanes, depth), depth)
     return cache[key]
+
+
+def parts_of_row(count: int, element_bytes: int) -> list[tuple[int, int]]:
+    """First lane and number of lanes (2 at least) of the parts of `MASKED_BYTES` or less that a row is cut into."""
+    number = -(-count * element_bytes // MASKED_BYTES)
+    width, wider = divmod(count, number)
+    sizes = [width + 1] * wider + [width] * (number - wider)
+    return [(sum(sizes[:i]), size) for i, size in enumerate(sizes)]
+
+
+def joined(fn: FunctionLowering, parts: Sequence[SSAValue]) -> SSAValue:
+    """The lanes of all `parts` in one row; no part has more lanes than the first."""
+    result, *rest = parts
+    for part in rest:
+        done, more = lanes_in(result), lanes_in(part)
+        # A shuffle takes operands of one length.
+        padded = part if more == done else fn.shuffle(part, part, [*range(more), *[-1] * (done - more)])
+        result = fn.shuffle(result, padded, range(done + more))
+    return result
 
 
 def varying_mask(fn: FunctionLowering, first: Poly, step: Poly, dim: Poly, lanes: int) -> SSAValue:

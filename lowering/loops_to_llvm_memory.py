@@ -62,7 +62,9 @@ from aicc.lowering.loops_to_llvm_masks import (
     copied_lanes,
     copy_bytes,
     inside,
+    joined,
     lane_mask,
+    parts_of_row,
     scalar_condition,
     varying_mask,
 )
@@ -290,7 +292,6 @@ def _load_row(
         if mask is not None:
             value = fn.emit(elementwise.SelectOp, (mask, value, fn.splat(fill, count)), value.type, _SELECT)
         return value
-    masks = [varying_mask(fn, first, step, dim, count) for first, step, dim in row.varying] if stride == 1 else []
     if stride == 1:
         copied = copied_lanes(fn, buffer.element, active, count) if active is not None else None
         if copied is not None and not row.varying and not row.conditions:
@@ -298,17 +299,11 @@ def _load_row(
             fn.emit(memory.StoreOp, (fn.splat(fill, count), part), None, plain_access(buffer.element))
             copy_bytes(fn, part, pointer, copied)
             return _plain_load(fn, part, buffer.element, count)
-        if active is not None and (found := lane_mask(fn, active, count)) is not None:
-            masks.append(found)
-        if (condition := scalar_condition(fn, row.conditions)) is not None:
-            masks.append(fn.splat(condition, count))
-        mask = all_of(fn, masks)
-        pointer = fn.address(buffer, row.offset, row.extra)
-        if mask is None:
-            return _plain_load(fn, pointer, buffer.element, count)
-        rest = fn.splat(fill, count)
-        alignment = {"alignment": IntegerAttr(byte_size(buffer.element), 32)}
-        return fn.emit(memory.MaskedLoadOp, (pointer, mask, rest), rest.type, alignment)
+        condition = scalar_condition(fn, row.conditions)
+        whole = condition is None and _lane_masks(fn, row, 0, count, active) is None
+        cuts = [(0, count)] if whole else parts_of_row(count, byte_size(buffer.element))
+        parts = [_neighbours(fn, buffer, row, cut, active, condition, fill) for cut in cuts]
+        return joined(fn, parts)
     guarded = active is not None or row.varying or row.conditions or row.stride is None
     if not guarded and stride is not None and abs(stride) <= _MAX_SHUFFLED_STRIDE:
         return _strided_load(fn, buffer, row, count, stride)
@@ -319,6 +314,39 @@ def _load_row(
             pairs.append((constant(lane), active))
         lanes.append(_guarded_load(fn, buffer, row.lanes(lane), ZERO, fill, scalar_condition(fn, pairs)))
     return fn.row_of(lanes)
+
+
+def _lane_masks(fn: FunctionLowering, row: Row, begin: int, count: int, active: Poly | None) -> SSAValue | None:
+    """Which of the `count` lanes from `begin` on are read, as far as lanes differ; None when all are."""
+    masks: list[SSAValue] = []
+    for first, step, dim in row.varying:
+        masks.append(varying_mask(fn, add(first, multiply(step, constant(begin))), step, dim, count))
+    if active is not None and (found := lane_mask(fn, add(active, constant(-begin)), count)) is not None:
+        masks.append(found)
+    return all_of(fn, masks)
+
+
+def _neighbours(
+    fn: FunctionLowering,
+    buffer: Buffer,
+    row: Row,
+    lanes: tuple[int, int],
+    active: Poly | None,
+    condition: SSAValue | None,
+    fill: SSAValue,
+) -> SSAValue:
+    """The part `(first lane, number of lanes)` of a row whose lanes are neighbours in memory."""
+    begin, count = lanes
+    pointer = fn.address(buffer, row.offset, add(row.extra, constant(begin)))
+    masks = [] if (found := _lane_masks(fn, row, begin, count, active)) is None else [found]
+    if condition is not None:
+        masks.append(fn.splat(condition, count))
+    mask = all_of(fn, masks)
+    if mask is None:
+        return _plain_load(fn, pointer, buffer.element, count)
+    rest = fn.splat(fill, count)
+    alignment = {"alignment": IntegerAttr(byte_size(buffer.element), 32)}
+    return fn.emit(memory.MaskedLoadOp, (pointer, mask, rest), rest.type, alignment)
 
 
 _MAX_SHUFFLED_STRIDE = 4
