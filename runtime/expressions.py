@@ -1,9 +1,10 @@
 """
 Evaluates the text form of symbolic dimensions, such as `2*N + 1` or `ceildiv(N, 2)`.
 
-The grammar is that of `#graph.dims`: integers, names (identifiers, or any text in backquotes), `+ - *`, the functions
-`floordiv`, `ceildiv`, `mod`, `min`, `max` of two arguments, and parentheses. Expressions are compiled once to Python
-code over a tuple of symbol values, since a model evaluates them on every call.
+The grammar is that of `#graph.dims`: integers, names (identifiers, or any text in backquotes, where a backslash quotes
+the next character), `+ - *`, the functions `floordiv`, `ceildiv`, `mod`, `min`, `max` of two arguments, and
+parentheses. Expressions are compiled once to Python code over a tuple of symbol values, since a model evaluates
+them on every call.
 """
 
 import re
@@ -11,7 +12,7 @@ from collections.abc import Callable, Sequence
 
 Evaluator = Callable[[Sequence[int]], int]
 
-_TOKEN = re.compile(r"\s*(?:(\d+)|([A-Za-z_][A-Za-z0-9_.$]*)|`([^`]*)`|([-+*(),]))")
+_TOKEN = re.compile(r"\s*(?:(\d+)|([A-Za-z_][A-Za-z0-9_.$]*)|`((?:[^`\\]|\\.)*)`|([-+*(),]))")
 _FUNCTIONS = {
     "floordiv": "(({0})//({1}))",
     "ceildiv": "(-((-({0}))//({1})))",
@@ -41,7 +42,7 @@ class _Parser:
             if number is not None:
                 self.tokens.append(("number", number))
             elif name is not None or quoted is not None:
-                self.tokens.append(("name", name if name is not None else quoted))
+                self.tokens.append(("name", name if name is not None else re.sub(r"\\(.)", r"\1", quoted)))
             else:
                 self.tokens.append(("sign", sign))
             end = match.end()

@@ -29,7 +29,8 @@ def report(error: Exception) -> int:
     if isinstance(error, UsageError):
         print(f"aicc: error: {error}", file=sys.stderr)
         return 2
-    if isinstance(error, DiagnosticException | ParseError):
+    # The list in an error of an importer has a line for each thing; a rendered diagnostic is one line.
+    if isinstance(error, DiagnosticException | ParseError) and not isinstance(error, ModelError):
         print(render(from_exception(error), _source, tool="aicc"), file=sys.stderr)
         return 1
     if isinstance(error, OSError) and error.filename is not None:
@@ -37,6 +38,9 @@ def report(error: Exception) -> int:
         return 1
     if isinstance(error, ModelError | InputError | ProgramError | ValueError | OSError):
         print(f"aicc: error: {error}", file=sys.stderr)
+        return 1
+    if isinstance(error, MemoryError):
+        print(f"aicc: error: not enough memory{f': {error}' if str(error) else ''}", file=sys.stderr)
         return 1
     if isinstance(error, CompilerFault):
         print(f"aicc: error: {error}", file=sys.stderr)

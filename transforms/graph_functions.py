@@ -8,12 +8,24 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation
 
+from aicc.transforms.diagnostics import fail
+
 KERNEL_ATTRIBUTE = "aicc.kernel"
 
 
 def functions(module: ModuleOp) -> list[FuncOp]:
-    """The functions with a body, in order."""
-    return [op for op in module.body.block.ops if isinstance(op, FuncOp) and op.body.blocks]
+    """
+    The functions with a body, in order.
+
+    Raises:
+        LocatedPassError: for one of several blocks.
+    """
+    found = [op for op in module.body.block.ops if isinstance(op, FuncOp) and op.body.blocks]
+    for op in found:
+        if len(op.body.blocks) > 1:
+            blocks = len(op.body.blocks)
+            fail(op, f"@{op.sym_name.data} has {blocks} blocks, expected 1 with graph.if and graph.while for branches")
+    return found
 
 
 def main_functions(module: ModuleOp) -> list[FuncOp]:

@@ -15,6 +15,7 @@ from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstan
 
 from aicc.dialects.graph.dims import Dim, lower_bound, upper_bound
 from aicc.dialects.loops import ForOp, LoadOp, StoreOp
+from aicc.dialects.loops.access import lanes_of
 from aicc.dialects.loops.attrs import memref_dims, memref_of
 from aicc.dialects.tensor_ops.affine import linear_form
 from aicc.transforms.loops_collapse import extent_of
@@ -208,6 +209,8 @@ def _analyse_body(parallel: list[Loop], block: Block | None, ops: Sequence[Opera
                 return None
             pending += inner
         elif isinstance(op, LoadOp | StoreOp):
+            if lanes_of((op.result if isinstance(op, LoadOp) else op.value).type):
+                return None  # the nest has vectors: it has been scheduled
             found.append(op)
         elif op.regions:
             return None

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from math import prod
 from typing import Any
 
 from typing_extensions import TypeIs
@@ -173,12 +174,12 @@ def dims_of(type: Attribute) -> tuple[Dim, ...]:
 
 def check_tensor_type(type: Attribute) -> None:
     """
-    Checks that `type` is a tensor type whose `?` dimensions are all named.
+    Checks that `type` is a tensor type whose `?` dimensions are all named and that can be addressed.
 
     Raises:
         VerifyException: if it is not.
     """
-    dims_of(type)
+    _check_addressable(dims_of(type))
 
 
 def rank_of(type: Attribute) -> int:
@@ -186,11 +187,22 @@ def rank_of(type: Attribute) -> int:
     return len(tensor_of(type).shape.data)
 
 
+MAX_ELEMENTS = 2**60
+"""Elements of the largest tensor: its bytes are counted in 64 bits, with a sign."""
+
+
+def _check_addressable(dims: Sequence[Dim]) -> None:
+    # A size of 0 does not count: indices on the other axes must fit all the same.
+    if prod(dim for dim in dims if isinstance(dim, int) and dim != 0) > MAX_ELEMENTS:
+        raise VerifyException(f"shape {shape_text(dims)} has more than 2**60 elements, which cannot be addressed")
+
+
 @lru_cache(maxsize=4096)
 def _tensor_type(dims: tuple[Dim, ...], element_type: Attribute) -> TensorType[Attribute]:
     for dim in dims:
         if isinstance(dim, int) and dim < 0:
             raise VerifyException(f"shape {shape_text(dims)} has a negative size")
+    _check_addressable(dims)
     symbolic = tuple(dim for dim in dims if isinstance(dim, SymExpr))
     shape = [DYNAMIC_INDEX if isinstance(dim, SymExpr) else dim for dim in dims]
     return TensorType(element_type, shape, DimsAttr(symbolic) if symbolic else NoneAttr())

@@ -14,13 +14,14 @@ CASES = [
     ("min(N, M) + max(N, M)", 8),
     ("`batch size`*2", 22),
     ("-N + 2*(M + 1)", 3),
+    (r"`\`\\ \``+1", 8),
     ("N - M - 1", 1),
 ]
 
 
 @pytest.mark.parametrize("text, expected", CASES)
 def test_values(text: str, expected: int):
-    assert compile_expression(text, ["N", "M", "batch size"])([5, 3, 11]) == expected
+    assert compile_expression(text, ["N", "M", "batch size", "`\\ `"])([5, 3, 11, 7]) == expected
 
 
 @pytest.mark.parametrize("text", ["N +", "N)", "(N", "Q", "N ? 2", "min(N)", "", "2 3", "__import__('os')"])

@@ -212,6 +212,17 @@ def test_a_schedule_that_is_there_is_kept():
     assert "schedule." not in str(module).replace("transform.named_sequence @k_schedule", "")
 
 
+def test_a_nest_with_vectors_is_left_alone():
+    module = parsed(add([64]))
+    LoopsAutoSchedulePass("generic").apply(make_context(), module)
+    LoopsApplySchedulesPass().apply(make_context(), module)
+    before = str(module)
+    assert "vector<" in before
+    LoopsAutoSchedulePass("generic").apply(make_context(), module)
+    LoopsApplySchedulesPass().apply(make_context(), module)
+    assert str(module) == before
+
+
 def test_a_step_that_cannot_be_done_leaves_the_kernel_as_it_was():
     from aicc.transforms.diagnostics import Message, diagnostic_handler
 

@@ -1,5 +1,6 @@
 """`aicc run` on mains of any number, dtype and rank of arguments and results, and its wrong usage."""
 
+import platform
 from pathlib import Path
 
 import ml_dtypes
@@ -22,6 +23,8 @@ func.func @main(%a: tensor<bf16> {aicc.name = "a"}, %b: tensor<2x0x3xi1> {aicc.n
     : tensor<4xui8>, tensor<bf16>, tensor<2x0x3xi1>, tensor<1x2x1x2xf16>, tensor<2xf64>
 }
 """
+
+FOREIGN = "aarch64" if platform.machine() == "x86_64" else "x86-64-v2"
 
 
 @pytest.mark.parametrize("flag", ["-O0", "-O2", "--interpret"])
@@ -68,9 +71,11 @@ def test_no_arguments(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
         (["--input", "a"], 2, "--input a: expected NAME=VALUE"),
         (["--input", "a=random", "--input", "a=random"], 2, "'a' is given twice"),
         (["--size", "N=-1"], 2, "--size N=-1: expected a size of at least 0"),
+        (["--size", "N=1"], 2, "--size N: the model has no symbols"),
         (["--input", "a=/nonexistent.npy"], 1, "'/nonexistent.npy'"),
         (["--threads", "0"], 1, "threads is 0, expected at least 1"),
         (["--target", "pdp11"], 1, "pdp11"),
+        (["--target", FOREIGN], 1, f"code for '{FOREIGN}' cannot run here: this machine is no "),
     ],
 )
 def test_wrong_usage(
@@ -81,6 +86,15 @@ def test_wrong_usage(
     assert main(["run", str(model), *arguments]) == status
     error = capsys.readouterr().err
     assert message in error and "Traceback" not in error and error.count("error:") == 1
+
+
+def test_arrays_larger_than_the_memory(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    path = tmp_path / "large.mlir"
+    kind = "tensor<?x1099511627776xf64, #graph.dims<N>>"
+    path.write_text(f"func.func @main(%x : {kind}) -> {kind} {{\n  func.return %x : {kind}\n}}\n")
+    assert main(["run", str(path), "--size", "N=30000"]) == 1
+    error = capsys.readouterr().err
+    assert error.startswith("aicc: error: not enough memory") and error.count("\n") == 1
 
 
 def test_broken_sources(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
