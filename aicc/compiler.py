@@ -10,7 +10,7 @@ import numpy as np
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.utils.exceptions import DiagnosticException
 
-from aicc.backends.llvm.targets import Target, target_by_name
+from aicc.backends.llvm.targets import Target, TargetError, lacking_here, target_by_name
 from aicc.collector import paused_collector
 from aicc.dialects.graph.buffers import Buffer, make_buffer, search_folder, settle_names
 from aicc.faults import reproduced
@@ -58,6 +58,9 @@ def compile(
     if threads is not None and threads < 1:
         raise ValueError(f"threads is {threads}, expected at least 1")
     machine = target_by_name(target)
+    if (lacking := lacking_here(machine)) is not None:
+        other = f"aicc-opt -O2 --target={target} --emit=obj writes it"
+        raise TargetError(f"code for '{target}' cannot run here: this machine {lacking}; {other}")
     with paused_collector():
         module = load_module(model)
     options = PipelineOptions(target=target, fast_math=fast_math, winograd=winograd)

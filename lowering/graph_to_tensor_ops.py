@@ -22,7 +22,7 @@ from xdsl.ir import Operation, Region
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import VerifyException
 
-from aicc.dialects.graph.interfaces import OpBuilder
+from aicc.dialects.graph.interfaces import GraphOp, OpBuilder
 from aicc.dialects.tensor_ops import ConstantOp
 from aicc.dialects.tensor_ops.interfaces import LowersToTensorOps
 from aicc.lowering.graph_to_tensor_ops_support import Lowered
@@ -100,6 +100,10 @@ class GraphToTensorOps:
         counts = Counter(op.name for op, _ in self.left)
         listed = ", ".join(f"{found} (x{count})" if count > 1 else found for found, count in counts.items())
         notes: list[Message] = [note(f"{op.name}: {reason}", op) for op, reason in self.left if reason is not None]
+        for op, _ in self.left:
+            if isinstance(op, GraphOp) and type(op).decompose is not GraphOp.decompose:
+                notes.append(note(f"graph-decompose, before kernels are made, takes {op.name} apart", op))
+                break
         raise LocatedPassError(f"{name}: not lowered: {listed}", self.left[0][0].location, tuple(notes))
 
 

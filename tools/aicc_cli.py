@@ -36,10 +36,16 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--weights-folder", metavar="DIR", help=folder_help)
     run.add_argument("--output-dir", metavar="DIR", help="write each output to DIR/<name>.npy instead of printing it")
     run.add_argument("--time", action="store_true", help="print compile time and time per run")
-    run.add_argument("--interpret", action="store_true", help="evaluate the numpy meaning of the IR; compile nothing")
+    run.add_argument(
+        "--interpret",
+        action="store_true",
+        help="evaluate the numpy meaning of the graph or tensor_ops IR; compile nothing",
+    )
     run.add_argument("--threads", type=int, metavar="N", help="most threads to use (default: all cores)")
-    run.add_argument("-O", dest="opt_level", type=int, choices=(0, 2), default=2, help="optimisation level")
-    run.add_argument("--target", default="host", help="name of the target description")
+    run.add_argument(
+        "-O", dest="opt_level", type=int, choices=(0, 2), default=2, help="optimisation level (default: 2)"
+    )
+    run.add_argument("--target", default="host", help="machine to compile for (default: host)")
     run.add_argument("--no-cache", action="store_true", help="neither read nor write cached object code")
 
     importer = commands.add_parser("import", help="turn an ONNX model into textual IR", allow_abbrev=False)

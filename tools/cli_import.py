@@ -8,7 +8,7 @@ from pathlib import Path
 
 from xdsl.printer import Printer
 
-from aicc.dialects.graph.buffers import save_buffers
+from aicc.dialects.graph.buffers import has_buffers, save_buffers
 from aicc.frontends.onnx import import_onnx
 
 
@@ -18,10 +18,13 @@ def import_command(options: argparse.Namespace) -> int:
     if options.output == "-":
         Printer(sys.stdout).print_op(module)
         print()
+        if has_buffers(module):
+            note = "the text names weights but does not hold them; -o FILE.mlir writes them to a file beside the text"
+            print(f"aicc: note: {note}", file=sys.stderr)
         return 0
     path = Path(options.output)
-    save_buffers(module, path.with_suffix(".safetensors"))
     with path.open("w", encoding="utf-8") as file:
+        save_buffers(module, path.with_suffix(".safetensors"))
         Printer(file).print_op(module)
         file.write("\n")
     return 0

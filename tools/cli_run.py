@@ -31,6 +31,8 @@ def run_command(options: argparse.Namespace) -> int:
     source: Any = options.model
     if source == "-":
         source = sys.stdin.read() + "\n"
+        if not source.strip():
+            raise UsageError("nothing on standard input, expected textual IR")
     with search_folder(options.weights_folder or model_folder(source) or Path()):
         module = load_module(source)
         return _run(module, options, start)
@@ -70,11 +72,15 @@ def _compiled(module: ModuleOp, options: argparse.Namespace) -> tuple[Sequence[T
 
 def _interpreted(module: ModuleOp) -> tuple[Sequence[TensorInfo], Sequence[TensorInfo], _Run]:
     from aicc.dialects.graph.evaluator import evaluate_function
+    from aicc.lowering.levels import level_of
     from aicc.lowering.signature import main_function, tensor_infos
     from aicc.transforms.verify import verify
 
     verify(module)
-    main = main_function(module)
+    level = level_of(module)
+    main = None if level == "llvm" else main_function(module)
+    if main is None or level == "loops":
+        raise UsageError(f"--interpret: IR of the level {level}, expected graph or tensor_ops")
     inputs, outputs = ([TensorInfo(i.name, i.dtype, i.shape) for i in infos] for infos in tensor_infos(main))
 
     def run(arrays: Mapping[str, np.ndarray]) -> Sequence[np.ndarray]:
@@ -97,12 +103,17 @@ def _pairs(texts: Sequence[str], flag: str) -> dict[str, str]:
 
 def _arrays(inputs: Sequence[TensorInfo], files: Mapping[str, str], sizes: Mapping[str, str]) -> dict[str, np.ndarray]:
     names = [info.name for info in inputs]
+    symbols = sorted(
+        {symbol for info in inputs for dim in info.shape if isinstance(dim, str) for symbol in _symbols(dim)}
+    )
     for name in files:
         if name not in names:
             raise UsageError(f"--input {name}: the model has {', '.join(names) or 'no inputs'}")
     for name, value in sizes.items():
         if not value.isdigit():
             raise UsageError(f"--size {name}={value}: expected a size of at least 0")
+        if name not in symbols:
+            raise UsageError(f"--size {name}: the model has {', '.join(symbols) or 'no symbols'}")
     generator = np.random.default_rng(0)
     arrays: dict[str, np.ndarray] = {}
     for info in inputs:
@@ -136,9 +147,14 @@ def _random(info: TensorInfo, sizes: Mapping[str, str], generator: np.random.Gen
     return generator.standard_normal(shape).astype(info.dtype)
 
 
+def _symbols(text: str) -> list[str]:
+    """The symbols in the expression of a size."""
+    names = re.findall(r"`([^`]*)`|([A-Za-z_][A-Za-z0-9_.$]*)", text)
+    return sorted({quoted or plain for quoted, plain in names})
+
+
 def _size(text: str, sizes: Mapping[str, str]) -> int:
-    names = set(re.findall(r"`([^`]*)`|([A-Za-z_][A-Za-z0-9_.$]*)", text))
-    symbols = sorted({quoted or plain for quoted, plain in names})
+    symbols = _symbols(text)
     return compile_expression(text, symbols)([int(sizes.get(name, 1)) for name in symbols])
 
 

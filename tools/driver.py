@@ -180,9 +180,13 @@ class _Driver:
             self._report(replace(found, notes=(*found.notes, note)))
             raise _Reported from error
         except DiagnosticException as error:
-            if self.options.crash_reproducer is not None:
-                write_reproducer(self.steps, chunk.text, self.options, f"pass '{runner.current}' failed: {error}")
-            raise
+            if self.options.crash_reproducer is None:
+                raise
+            self._traceback(error)
+            path = write_reproducer(self.steps, chunk.text, self.options, f"pass '{runner.current}' failed: {error}")
+            found = from_exception(error)
+            self._report(replace(found, notes=(*found.notes, Diagnostic("note", f"to see it: {_command(path)}"))))
+            raise _Reported from error
 
     def _verify_end(self, module: ModuleOp, last_pass: str) -> None:
         try:

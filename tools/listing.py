@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
-
 from aicc.lowering.context import OWN_PASSES, make_context, registry
 from aicc.lowering.pipelines import PIPELINES
 from aicc.tools.pass_options import option_infos
@@ -36,7 +34,8 @@ def _pass_lines(name: str, summary: str | None) -> list[str]:
 
 
 def _first_line(documented: object) -> str:
-    text = inspect.getdoc(documented) or ""
+    # Not `inspect.getdoc`, which gives a pass without a docstring that of its base class.
+    text = documented.__doc__ or ""
     first = text.strip().partition("\n\n")[0]
     line = " ".join(first.split()).partition(". ")[0].rstrip(".")
     # A dataclass without a docstring of its own gets its signature as one.

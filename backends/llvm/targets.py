@@ -43,6 +43,8 @@ class Target:
     """Multiplies 8-bit integers and adds them up in groups of four."""
     has_masked: bool = False
     """Masked loads and stores cost about as much as plain ones."""
+    needs: tuple[str, ...] = ()
+    """What a machine that runs the code must have, by LLVM's names of features."""
 
     def facts(self) -> TargetFacts:
         """What schedules are chosen by."""
@@ -61,13 +63,15 @@ class Target:
 
 _X86 = "x86_64-unknown-linux-gnu"
 _ARM = "aarch64-unknown-linux-gnu"
+_V3 = ("avx2", "bmi2", "f16c", "fma", "lzcnt", "movbe")
+_V4 = ("avx512bw", "avx512cd", "avx512dq", "avx512f", "avx512vl")
 
 _NAMED = {
     target.name: target
     for target in (
-        Target("x86-64-v2", _X86, "x86-64-v2", "", 128, 16, has_fma=False),
-        Target("x86-64-v3", _X86, "x86-64-v3", "", 256, 16),
-        Target("x86-64-v4", _X86, "x86-64-v4", "", 512, 32, l2_bytes=1 << 20, has_masked=True),
+        Target("x86-64-v2", _X86, "x86-64-v2", "", 128, 16, has_fma=False, needs=("sse4.2", "popcnt")),
+        Target("x86-64-v3", _X86, "x86-64-v3", "", 256, 16, needs=_V3),
+        Target("x86-64-v4", _X86, "x86-64-v4", "", 512, 32, l2_bytes=1 << 20, has_masked=True, needs=(*_V3, *_V4)),
         Target("aarch64", _ARM, "generic", "+neon", 128, 32, l1_bytes=64 << 10, l2_bytes=1 << 20),
         Target("neoverse-n1", _ARM, "neoverse-n1", "", 128, 32, 64 << 10, 1 << 20, has_dot_product=True),
     )
@@ -93,6 +97,16 @@ def target_by_name(name: str) -> Target:
     near = get_close_matches(name, target_names(), n=1)
     hint = f"did you mean '{near[0]}'?" if near else f"expected one of {', '.join(target_names())}"
     raise TargetError(f"unknown target '{name}'; {hint}")
+
+
+def lacking_here(target: Target) -> str | None:
+    """What this machine lacks to run code for `target`; None if it can run it."""
+    architecture = target.triple.partition("-")[0]
+    if architecture != llvm.get_process_triple().partition("-")[0]:
+        return f"is no {architecture}"
+    have = llvm.get_host_cpu_features()
+    lacking = [feature for feature in target.needs if not have.get(feature)]
+    return f"lacks {', '.join(lacking)}" if lacking else None
 
 
 @cache

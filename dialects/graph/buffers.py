@@ -196,6 +196,11 @@ def _constants(root: Operation) -> Generator[tuple[Operation, Buffer], None, Non
             yield op, value.data
 
 
+def has_buffers(root: Operation) -> bool:
+    """Whether some constant in `root` has its data outside the IR."""
+    return any(True for _ in _constants(root))
+
+
 def settle_names(root: Operation) -> dict[str, Buffer]:
     """
     The buffers that constants in `root` name, by name, each name standing for one array.
