@@ -13,6 +13,10 @@ import onnxruntime
 import pytest
 
 import aicc
+from aicc.dialects.loops import ForOp
+from aicc.frontends.onnx import import_onnx
+from aicc.lowering.pipelines import PipelineOptions, pipeline_steps
+from aicc.tools.driver_api import run_pipeline
 from benchmarks.models import LIGHT, encoder_transformer, light, mobilenet_v2, sample_inputs
 
 TOLERANCE = 1e-3
@@ -83,3 +87,13 @@ def test_one_compile_for_all_sizes():
         for length in (1, 2, 7, 16, 33):
             inputs = sample_inputs(proto, {"N": batch, "S": length}, seed=batch * 100 + length)
             check(model.run(inputs), reference(data, inputs))
+
+
+def test_kernels_are_really_split_between_threads():
+    module = import_onnx(network("squeezenet")[0])
+    steps = pipeline_steps("O2", PipelineOptions(), end="loops") + pipeline_steps("O2", PipelineOptions(), "loops")[:3]
+    assert steps[-1].name == "loops-apply-schedules"
+    run_pipeline(module, ",".join(step.name for step in steps))
+    split = [op for op in module.walk() if isinstance(op, ForOp) and op.threads is not None and op.trip_count != 1]
+    # Two convolutions in each of eight fire modules, of which equal ones share a kernel.
+    assert len(split) >= 10
