@@ -42,6 +42,7 @@ from aicc.dialects.graph.symbolic import (
 )
 
 __all__ = [
+    "MAX_ELEMENTS",
     "Dim",
     "DimsAttr",
     "ShapeAttr",

@@ -13,9 +13,11 @@ from aicc.dialects.graph.choice import WhereOp
 from aicc.dialects.graph.comparison import GeOp, LeOp
 from aicc.dialects.graph.constants import IotaOp
 from aicc.dialects.graph.dims import (
+    MAX_ELEMENTS,
     Dim,
     SymExpr,
     ceildiv,
+    dim_max,
     dim_prod,
     dims_of,
     floordiv,
@@ -141,6 +143,17 @@ def _split(ctx: NodeContext) -> Sequence[Result]:
     return ctx.emit_all(SplitOp(ctx.ssa(0), axis, sizes))
 
 
+def _first_of_slice(start: Dim, dim: Dim, step: int) -> Dim:
+    """
+    `start` for Python's rules, where a start before the axis leaves nothing to walk back over.
+
+    ONNX clamps it to the first element instead: `starts[i]` is "clamped to `[0, dims[axes[i]]-1]`" for negative steps.
+    """
+    if step > 0 or not isinstance(start, int) or start >= -1:
+        return start
+    return 0 if start < -MAX_ELEMENTS else dim_max(0, start + dim)
+
+
 def _slice(ctx: NodeContext) -> Result:
     dims = ctx.dims(0)
     if ctx.version < 10:
@@ -157,7 +170,7 @@ def _slice(ctx: NodeContext) -> Result:
     low: list[Dim] = [0] * len(dims)
     high, strides = list(dims), [1] * len(dims)
     for axis, start, end, step in zip(ctx.axes(axes, len(dims)), starts, ends, steps, strict=True):
-        low[axis], high[axis], strides[axis] = start, end, step
+        low[axis], high[axis], strides[axis] = _first_of_slice(start, dims[axis], step), end, step
     result = SliceOp.from_bounds(ctx.ssa(0), low, high, strides)
     if result.sizes.data == dims and all(step == 1 for step in strides):
         return ctx.value(0)

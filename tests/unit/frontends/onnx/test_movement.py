@@ -140,6 +140,16 @@ def test_slice(starts, ends, axes, steps, expected, symbolic):
     np.testing.assert_array_equal(result, X[expected])
 
 
+@pytest.mark.parametrize("symbolic", [False, True])
+@pytest.mark.parametrize("start", [-1, -2, -3, -4, -100, -FAR])
+def test_walking_back_from_before_the_axis_takes_the_first_element(start, symbolic):
+    for size in range(5):
+        x = np.arange(size, dtype=np.float32)
+        operands = [x, ints(start), ints(-FAR), ints(0), ints(-1)]
+        (result,) = run_op("Slice", operands, constant=range(1, 5), symbolic=symbolic)
+        np.testing.assert_array_equal(result, x[max(start, -size) :: -1] if size else x)
+
+
 def test_slice_by_attributes_and_defaults():
     np.testing.assert_array_equal(run_op("Slice", [X], opset=9, starts=[1], ends=[3], axes=[1])[0], X[:, 1:3])
     np.testing.assert_array_equal(run_op("Slice", [X, ints(1, 0), ints(2, 2)], constant=[1, 2])[0], X[1:2, 0:2])
