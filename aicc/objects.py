@@ -1,77 +1,22 @@
 """
-From a module in the LLVM dialect to object code: split by kernel, cached by content.
+From a module in the LLVM dialect to object code: split by kernel, each found in the cache or emitted.
 
 Each kernel is an object of its own, so that a change in one leaves the others' cache entries good.
 """
 
-import hashlib
-import os
-import tempfile
 from collections.abc import Iterable
-from importlib.metadata import version
-from pathlib import Path
 
 from xdsl.dialects import llvm
 from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr
 from xdsl.ir import Operation
 
-from aicc.backends.llvm.objects import PASSES
 from aicc.backends.llvm.pool import Emitter
 from aicc.backends.llvm.targets import Target
 from aicc.backends.llvm.writer import module_to_llvm_text
+from aicc.object_cache import ObjectCache, object_key
 from aicc.runtime.threads import default_threads
 
 ENTRY_POINTS = ("main", "prepare")
-
-
-def cache_folder() -> Path:
-    """`$AICC_CACHE_DIR`, else `aicc` in the user's cache folder."""
-    named = os.environ.get("AICC_CACHE_DIR")
-    if named:
-        return Path(named)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "aicc"
-
-
-def usable_cache_folder() -> Path | None:
-    """
-    The cache folder, made if need be; None where it cannot be made or where others could write to it.
-
-    The folder holds code that will be run, so it must be the user's alone.
-    """
-    folder = cache_folder()
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        status = folder.stat()
-    except OSError:
-        return None
-    if status.st_uid != os.getuid() or status.st_mode & 0o022:
-        return None
-    return folder
-
-
-def _key(text: str, target: Target) -> str:
-    versions = f"{version('aicc')} {version('xdsl')} {version('llvmlite')} {target!r} {PASSES}"
-    return hashlib.sha256(f"{versions}\0{text}".encode()).hexdigest()
-
-
-def _read(path: Path) -> bytes | None:
-    """The entry's object, or None where it is missing or damaged: the first line is the SHA-256 of the rest."""
-    try:
-        data = path.read_bytes()
-    except OSError:
-        return None
-    digest, _, image = data.partition(b"\n")
-    return image if digest.decode("ascii", "replace") == hashlib.sha256(image).hexdigest() else None
-
-
-def _write(path: Path, image: bytes) -> None:
-    """Complete or not at all: written beside the entry and renamed, as another process may be reading."""
-    try:
-        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
-            file.write(hashlib.sha256(image).hexdigest().encode() + b"\n" + image)
-        os.replace(file.name, path)
-    except OSError:
-        return
 
 
 def _referenced(operation: Operation) -> list[str]:
@@ -134,20 +79,22 @@ def emit_objects(parts: Iterable[ModuleOp], target: Target, *, cache: bool) -> l
 
     A part is taken up as soon as `parts` yields it, while the next one is still being made.
     """
-    folder = usable_cache_folder() if cache else None
+    store = ObjectCache.open() if cache else None
     images: list[bytes | None] = []
-    missing: list[tuple[int, Path | None]] = []
+    missing: list[tuple[int, str]] = []
     with Emitter(target, default_threads()) as emitter:
         for part in parts:
             text = module_to_llvm_text(part)
-            path = None if folder is None else folder / f"{_key(text, target)}.o"
-            image = None if path is None else _read(path)
+            key = "" if store is None else object_key(text, repr(target))
+            image = None if store is None else store.read(key)
             if image is None:
-                missing.append((len(images), path))
+                missing.append((len(images), key))
                 emitter.add(text)
             images.append(image)
-        for (index, path), image in zip(missing, emitter.finish(), strict=True):
+        for (index, key), image in zip(missing, emitter.finish(), strict=True):
             images[index] = image
-            if path is not None:
-                _write(path, image)
+            if store is not None:
+                store.write(key, image)
+    if store is not None and missing:
+        store.prune()
     return [image for image in images if image is not None]

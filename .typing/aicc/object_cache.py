@@ -1,0 +1,1 @@
+../../aicc/object_cache.py
