@@ -46,6 +46,7 @@ def _constant_of_shape(ctx: NodeContext) -> Result:
         ctx.fail(f"shape {sizes} has a negative size")
     element = fill.reshape(())
     if len(sizes) == len(shape):
+        tensor_type(sizes, i64)  # refuses what cannot be addressed
         return constant_value(np.broadcast_to(element, sizes), ctx.node.output[0])
     return ctx.emit(ExpandOp(ctx.constant(element), shape))
 
@@ -82,9 +83,10 @@ def _integer_range(ctx: NodeContext, start: Dim, limit: Dim, delta: Dim) -> Resu
     count = dim_max(ceildiv(distance, abs(delta)), 0)
     element = ctx.element(0)
     dtype = numpy_dtype(element)
+    kind = tensor_type([count], i64)
     if isinstance(start, int) and isinstance(count, int):
         return constant_value((start + np.arange(count, dtype=np.int64) * delta).astype(dtype), ctx.node.output[0])
-    values = ctx.emit(IotaOp(tensor_type([count], i64), 0))
+    values = ctx.emit(IotaOp(kind, 0))
     if delta != 1:
         values = ctx.emit(MulOp(values, ctx.scalar(delta, i64)))
     if isinstance(start, SymExpr):

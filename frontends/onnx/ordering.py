@@ -69,15 +69,24 @@ def _sort(needs: Sequence[Sequence[int]], nodes: Sequence[NodeProto]) -> list[in
 def used_names(node: NodeProto) -> set[str]:
     """Names of the values a node reads, including what its subgraphs read from outside."""
     names = {name for name in node.input if name}
-    pending = [graph for attribute in node.attribute for graph in _graphs(attribute)]
-    while pending:
-        graph = pending.pop()
-        # Names are unique over all nested graphs, so what a subgraph defines itself is no node outside.
-        names.update(value.name for value in graph.output)
-        for inner in graph.node:
-            names.update(filter(None, inner.input))
-            pending += [nested for attribute in inner.attribute for nested in _graphs(attribute)]
+    for attribute in node.attribute:
+        for graph in _graphs(attribute):
+            names |= _names_from_outside(graph)
     return names
+
+
+def _names_from_outside(graph: GraphProto) -> set[str]:
+    """
+    Names that a subgraph reads and does not define.
+
+    The standard wants names unique over all nested graphs, yet exporters give a branch's result the name of the `If`
+    itself. The recursion is as deep as graphs are nested, which protobuf limits to 100.
+    """
+    names = {value.name for value in graph.output}
+    for inner in graph.node:
+        names |= used_names(inner)
+    own = {name for inner in graph.node for name in inner.output}
+    return names - own - {value.name for value in (*graph.input, *graph.initializer)}
 
 
 def _graphs(attribute: AttributeProto) -> list[GraphProto]:
