@@ -193,14 +193,18 @@ class LocatedParser(Parser):
         raise ParseError(Span(start, start + len(name) + quoted, self.lexer.input), text)
 
     def _nearest_op(self, name: str) -> str:
-        dialect_name = name.partition(".")[0]
+        dialect_name, _, op_name = name.partition(".")
         known = set(self.ctx.registered_dialect_names)
+        if dialect_name in known:
+            # Without the dialect, which all names have in common and which would make any two of them look close.
+            close = get_close_matches(
+                op_name, [other.partition(".")[2] for other in _op_names(self.ctx, dialect_name)], 1
+            )
+            return f"; did you mean '{dialect_name}.{close[0]}'?" if close else ""
         candidates: list[str] = []
-        dialects = [dialect_name] if dialect_name in known else get_close_matches(dialect_name, known, n=3)
-        for dialect in dialects:
+        for dialect in get_close_matches(dialect_name, known, n=3):
             candidates += _op_names(self.ctx, dialect)
-        hint = nearest(name, candidates)
-        if dialect_name in known or hint:
+        if hint := nearest(name, candidates):
             return hint
         return f": no dialect '{dialect_name}'{nearest(dialect_name, known)}"
 

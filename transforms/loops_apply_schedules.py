@@ -243,5 +243,9 @@ class LoopsApplySchedulesPass(ModulePass):
             apply_schedule(op, kernel, sequence)
             sequence.detach()
             sequence.erase()
+        for other in op.body.block.ops:
+            if isinstance(other, NamedSequenceOp) and any(type(step) in _STEPS for step in other.body.block.ops):
+                name = other.sym_name.data
+                fail(other, f"@{name} has steps of a schedule, expected it to be named for a kernel: @<kernel>{SUFFIX}")
         if not any(isinstance(left, NamedSequenceOp) for left in op.body.block.ops):
             op.attributes.pop(ATTRIBUTE, None)

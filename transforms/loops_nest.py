@@ -22,7 +22,13 @@ class StepError(LocatedPassError):
     """A loop transformation that may not be done: which one, on which loop, and why."""
 
     def __init__(self, step: str, loop: Operation, reason: str):
-        what = f"loop '{loop.label.data}'" if isinstance(loop, ForOp) else loop.name
+        match loop:
+            case ForOp():
+                what = f"loop '{loop.label.data}'"
+            case FuncOp():
+                what = f"kernel @{loop.sym_name.data}"
+            case _:
+                what = loop.name
         super().__init__(f"{step}: {what}: {reason}", loop.location)
         self.step = step
         self.reason = reason

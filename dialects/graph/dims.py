@@ -161,7 +161,8 @@ def dims_of(type: Attribute) -> tuple[Dim, ...]:
     encoding = tensor.encoding
     if isinstance(encoding, NoneAttr):
         if DYNAMIC_INDEX in shape:
-            raise VerifyException(f"type {type} has '?' dimensions, expected a #graph.dims encoding that names them")
+            expected = "a #graph.dims encoding that names them, such as #graph.dims<N>"
+            raise VerifyException(f"type {type} has '?' dimensions, expected {expected}")
         return tuple(shape)
     if not isinstance(encoding, DimsAttr):
         raise VerifyException(f"type {type} has encoding {encoding}, expected #graph.dims<..>")

@@ -72,3 +72,14 @@ transform.named_sequence @k_schedule(%k: !transform.any_op) {
   schedule.parallelize %k
   transform.yield
 }
+
+// -----
+
+func.func private @k(%o: memref<8xf32>) attributes {aicc.kernel, aicc.num_outputs = 1 : i64} {
+  func.return
+}
+// expected-error@+1 {{@other has steps of a schedule, expected it to be named for a kernel: @<kernel>_schedule}}
+transform.named_sequence @other(%k: !transform.any_op) {
+  %r = schedule.loop %k {label = "d0"}
+  transform.yield
+}

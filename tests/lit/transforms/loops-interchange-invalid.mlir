@@ -13,7 +13,7 @@ func.func private @depends(%o: memref<8x8xf32>) attributes {aicc.kernel, aicc.nu
 
 // -----
 
-// expected-error@+1 {{interchange: func.func: j, i are not consecutive loops of a perfect nest}}
+// expected-error@+1 {{interchange: kernel @not_perfect: j, i are not consecutive loops of a perfect nest}}
 func.func private @not_perfect(%o: memref<8x8xf32>) attributes {aicc.kernel, aicc.num_outputs = 1 : i64} {
   %z = arith.constant 0.0 : f32
   loops.for "i" %i = 0 to 8 parallel {
