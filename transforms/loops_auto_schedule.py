@@ -42,6 +42,9 @@ from aicc.transforms.target_facts import TargetFacts, facts_of
 CYCLES_PER_OP = 0.25
 """Reckoned cycles of an op in vector code, per lane."""
 
+SYMBOLIC_LANES = 1.5
+"""What lanes along a loop of symbolic extent cost more: with the guess wrong, most of them may be idle."""
+
 
 def can_vectorize(loop: ForOp) -> bool:
     """Whether all ops in the loop have a vector form along it."""
@@ -64,7 +67,10 @@ def schedule_nest(kernel: Kernel, nest: Nest) -> None:
     for loop in nest.parallel:
         if can_vectorize(loop.op):
             step = partial(schedule_lanes, kernel, nest, loop)
-            choices.append((lane_cycles(kernel, nest, loop), -len(choices), step))
+            cycles = lane_cycles(kernel, nest, loop)
+            if not isinstance(loop.extent, int):
+                cycles *= SYMBOLIC_LANES
+            choices.append((cycles, -len(choices), step))
     reductions = best_reductions(nest, lambda loop: can_vectorize(loop.op), kernel.facts)
     if reductions is not None:
         step = partial(schedule_reductions, kernel, nest, reductions)

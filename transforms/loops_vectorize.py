@@ -90,7 +90,7 @@ def axes_of(loops: Sequence[ForOp]) -> list[Axis]:
             size = _carried_size(loop, trips) if last else trips
             axes.append(Axis(loop, size, size != trips))
         elif last and limit is not None:
-            axes.append(Axis(loop, limit, True))
+            axes.append(Axis(loop, _carried_size(loop, limit), True))
         elif last:
             raise StepError(STEP, loop, "has no limit on its number of iterations; tile it first")
         else:
@@ -100,7 +100,7 @@ def axes_of(loops: Sequence[ForOp]) -> list[Axis]:
 
 def _carried_size(loop: ForOp, trips: int) -> int:
     """
-    Lanes for `trips` iterations: a power of two where loops carry the vectors, with lanes that are not in use.
+    Lanes for at most `trips` iterations: a power of two where loops carry the vectors, with lanes that are not in use.
 
     LLVM takes vectors of other lengths apart into scalars when they go from block to block.
     """
