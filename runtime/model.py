@@ -86,7 +86,8 @@ class Model:
     def __call__(self, *arrays: np.ndarray) -> tuple[np.ndarray, ...]:
         """As `run`, with arrays in the order of `inputs` and results in the order of `outputs`."""
         if len(arrays) != len(self._inputs):
-            raise InputError(f"{len(arrays)} arrays given, the model has {len(self._inputs)} inputs")
+            names = ", ".join(repr(info.name) for info in self._inputs) or "none"
+            raise InputError(f"got {len(arrays)} arrays for {len(self._inputs)} inputs: {names}")
         return tuple(self._call(arrays))
 
     def _call(self, given: Sequence[Any]) -> list[np.ndarray]:

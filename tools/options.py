@@ -130,8 +130,13 @@ def _make_parser() -> argparse.ArgumentParser:
     for level, text in (("O0", "the plainest road from any level to the llvm dialect"), ("O2", "the optimising one")):
         run.add_argument(f"-{level}", action=_Step, const="level", dest="steps", nargs=0, help=text)
     run.add_argument("--target", metavar="NAME", help="machine to compile for (default: host)")
-    flag(run, "--fast-math", dest="fast_math", help="-O levels: no NaN or infinity, arithmetic is associative")
-    flag(run, "--winograd", dest="winograd", help="-O levels: allow Winograd convolutions (default: true)")
+    flag(run, "--fast-math", dest="fast_math", help="-O levels: reassociate, contract and approximate arithmetic")
+    flag(
+        run,
+        "--winograd",
+        dest="winograd",
+        help="-O levels: allow Winograd convolutions (default: true; none are made yet)",
+    )
     flag(run, "--run-reproducer", dest="run_reproducer", help="run the pipeline in the file's 'configuration:' comment")
 
     verify = parser.add_argument_group("input and checks")

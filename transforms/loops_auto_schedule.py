@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp, UnitAttr
+from xdsl.dialects.builtin import ModuleOp, UnitAttr, VectorType
 from xdsl.dialects.func import FuncOp
 from xdsl.dialects.transform import NamedSequenceOp
 from xdsl.passes import ModulePass
@@ -157,9 +157,19 @@ def auto_schedule(func: FuncOp, facts: TargetFacts, constants: frozenset[int] = 
     return None if writer.is_empty else writer.finish()
 
 
+def is_plain(func: FuncOp) -> bool:
+    """Whether no step has changed the kernel's nests yet: no vectors, and no loop labelled as a part of another."""
+    for op in func.walk():
+        if isinstance(op, ForOp) and "." in op.label.data:
+            return False
+        if any(isinstance(result.type, VectorType) for result in op.results):
+            return False
+    return True
+
+
 @dataclass(frozen=True)
 class LoopsAutoSchedulePass(ModulePass):
-    """Writes a schedule for each kernel that has none."""
+    """Writes a schedule for each kernel that has none and whose nests no step has changed."""
 
     name = "loops-auto-schedule"
 
@@ -174,7 +184,7 @@ class LoopsAutoSchedulePass(ModulePass):
         made = False
         for kernel in list(kernels(op)):
             name = kernel.sym_name.data
-            if name + SUFFIX in have:
+            if name + SUFFIX in have or not is_plain(kernel):
                 continue
             sequence = auto_schedule(kernel, facts, constants.get(name, frozenset()))
             if sequence is not None:

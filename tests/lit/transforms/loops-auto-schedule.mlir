@@ -79,3 +79,31 @@ func.func private @gather(%x: memref<8xf32>, %p: memref<8xindex>, %o: memref<8xf
   }
   func.return
 }
+
+// Tiled by hand already: left as it is.
+// CHECK-LABEL: func.func private @tiled
+// CHECK-NOT:   @tiled_schedule
+func.func private @tiled(%x: memref<16x24xf32>, %o: memref<16x24xf32>)
+    attributes {aicc.kernel, aicc.symbols = [], aicc.num_outputs = 1 : i64} {
+  loops.for "s0_d0.o" %i = 0 to 4 parallel {
+    loops.for "s0_d1" %j = 0 to 24 parallel {
+      loops.for "s0_d0.i" %k = 0 to 4 parallel {
+        %v = loops.load %x[%i * 4 + %k, %j] : memref<16x24xf32> to f32
+        loops.store %v, %o[%i * 4 + %k, %j] : f32 to memref<16x24xf32>
+      }
+    }
+  }
+  func.return
+}
+
+// The width of vectors is chosen already: left as it is.
+// CHECK-LABEL: func.func private @vectors
+// CHECK-NOT:   @vectors_schedule
+func.func private @vectors(%x: memref<16x24xf32>, %o: memref<16x24xf32>)
+    attributes {aicc.kernel, aicc.symbols = [], aicc.num_outputs = 1 : i64} {
+  loops.for "s0_d0" %i = 0 to 16 parallel {
+    %v = loops.load %x[%i, l0] : memref<16x24xf32> to vector<24xf32>
+    loops.store %v, %o[%i, l0] : vector<24xf32> to memref<16x24xf32>
+  }
+  func.return
+}

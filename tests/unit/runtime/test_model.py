@@ -76,7 +76,7 @@ def test_wrong_names(given: tuple[str, ...], message: str):
 
 
 def test_wrong_count():
-    with pytest.raises(aicc.InputError, match="1 arrays given, the model has 2 inputs"):
+    with pytest.raises(aicc.InputError, match="got 1 arrays for 2 inputs: 'x', 'w y'"):
         model()(arrays(1)[0])
 
 
