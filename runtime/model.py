@@ -74,6 +74,8 @@ class Model:
             InputError: a name is missing or unknown, or an array's dtype, rank or size does not fit.
         """
         names = [info.name for info in self._inputs]
+        if not isinstance(inputs, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InputError(f"expected a mapping from input names to arrays, found a {type(inputs).__name__}")
         if len(inputs) != len(names) or any(name not in inputs for name in names):
             missing = [name for name in names if name not in inputs]
             unknown = [name for name in inputs if name not in names]

@@ -210,7 +210,7 @@ class LeakyReluOp(AlphaOp):
 
 @irdl_op_definition
 class ThresholdedReluOp(AlphaOp):
-    """`result = x` where `x > alpha` (or is NaN), else 0."""
+    """`result = x` where `x > alpha`, else 0; so 0 for NaN."""
 
     name = "graph.thresholded_relu"
 
@@ -219,11 +219,11 @@ class ThresholdedReluOp(AlphaOp):
 
     def scalar(self, b: ScalarBuilder, *args: SSAValue) -> SSAValue:
         x = args[0]
-        return b.select(b.cmp("le", x, b.const_like(self.slope, x)), b.const_like(0, x), x)
+        return b.select(b.cmp("gt", x, b.const_like(self.slope, x)), x, b.const_like(0, x))
 
     def compute(self, *operands: Array) -> Array:
         x = operands[0]
-        return np.where(x <= x.dtype.type(self.slope), np.zeros_like(x), x)
+        return np.where(x > x.dtype.type(self.slope), x, np.zeros_like(x))
 
 
 @irdl_op_definition

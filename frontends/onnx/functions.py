@@ -28,6 +28,30 @@ def has_function(node: NodeProto, version: int) -> bool:
     return _newest(schema, version) is not None
 
 
+def arity_fault(node: NodeProto, version: int) -> str | None:
+    """
+    What is wrong with `node` if it has more inputs or outputs than the schema of its operator, if there is one, knows.
+
+    Handlers miss what there is too little of, and can say what it is.
+    """
+    from onnx import defs
+
+    if not defs.has(node.op_type, node.domain):
+        return None
+    try:
+        schema: Any = defs.get_schema(node.op_type, version, node.domain)
+    except defs.SchemaError:
+        return None
+    counts = (
+        ("inputs", len(node.input), int(schema.max_input)),
+        ("outputs", len(node.output), int(schema.max_output)),
+    )
+    for what, found, most in counts:
+        if found > most:
+            return f"has {found} {what}, expected at most {most}"
+    return None
+
+
 def _newest(schema: Any, version: int) -> int | None:
     """
     The newest operator set up to `version` that a definition is written for.

@@ -21,7 +21,7 @@ from xdsl.utils.exceptions import VerifyException
 from aicc.frontends.errors import ModelError
 from aicc.frontends.onnx.context import Incomplete, NodeContext, Output, Unavailable, Unsupported, UseDefinition
 from aicc.frontends.onnx.folding import content_ops, folded, run_handler, set_name_hint
-from aicc.frontends.onnx.functions import has_function, standard_function
+from aicc.frontends.onnx.functions import arity_fault, has_function, standard_function
 from aicc.frontends.onnx.loading import Source, load, tensor_array
 from aicc.frontends.onnx.ordering import node_name, sorted_nodes
 from aicc.frontends.onnx.signature import Symbols
@@ -232,6 +232,8 @@ class _Importer:
             handler = HANDLERS.get((domain, node.op_type))
             if handler is None and not has_function(node, version):
                 raise Unsupported("the operator is not supported")
+            if (fault := arity_fault(node, version)) is not None:
+                raise Unsupported(fault)
             inputs = self._inputs(node)
             if inputs is not None:
                 location = NameLoc(StringAttr(name), UnknownLoc())

@@ -75,6 +75,12 @@ def test_wrong_names(given: tuple[str, ...], message: str):
         model().run(dict.fromkeys(given, x))
 
 
+@pytest.mark.parametrize("given", [None, [], np.zeros(3, np.float32)])
+def test_no_mapping(given: object):
+    with pytest.raises(aicc.InputError, match="expected a mapping from input names to arrays"):
+        model().run(given)  # pyright: ignore[reportArgumentType]
+
+
 def test_wrong_count():
     with pytest.raises(aicc.InputError, match="got 1 arrays for 2 inputs: 'x', 'w y'"):
         model()(arrays(1)[0])

@@ -198,3 +198,17 @@ def test_sparse_initializers_are_refused_if_they_are_read():
     proto.graph.sparse_initializer.append(helper.make_sparse_tensor(values, indices, [2]))
     with pytest.raises(ModelError, match="sparse tensors are not supported"):
         import_onnx(proto)
+
+
+@pytest.mark.parametrize(
+    "wrong, message",
+    [
+        (node("Relu", "x x x", "y", "n"), "has 3 inputs, expected at most 1"),
+        (node("Add", "x", "y", "n"), "input 1 .'B'. is missing"),
+        (node("Clip", "x x x x", "y", "n"), "has 4 inputs, expected at most 3"),
+        (node("Relu", "x", "y z", "n"), "has 2 outputs, expected at most 1"),
+    ],
+)
+def test_numbers_of_inputs_and_outputs(wrong, message):
+    with pytest.raises(ModelError, match=message):
+        import_onnx(model([wrong], INPUT, ["y"]))
