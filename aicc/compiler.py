@@ -16,7 +16,8 @@ from aicc.dialects.graph.buffers import Buffer, make_buffer, search_folder, sett
 from aicc.faults import reproduced
 from aicc.lowering.context import OWN_PASSES, make_context, registry
 from aicc.lowering.levels import level_of
-from aicc.lowering.pipelines import PipelineOptions, Step, pipeline_steps
+from aicc.lowering.pipelines import LEVELS, PipelineOptions, Step, pipeline_steps
+from aicc.lowering.signature import main_function
 from aicc.objects import emit_objects, split
 from aicc.runtime.model import Model
 from aicc.runtime.program import CompiledProgram
@@ -84,7 +85,10 @@ def compile_module(
 ) -> CompiledProgram:
     """Takes `module` from the level it is at through `pipeline` to object code for `machine`; changes `module`."""
     verify(module)
-    steps = [PassStep(_load(step)) for step in pipeline_steps(pipeline, options, start=level_of(module))]
+    level = level_of(module)
+    if level != LEVELS[-1]:
+        main_function(module)
+    steps = [PassStep(_load(step)) for step in pipeline_steps(pipeline, options, start=level)]
     PipelineRunner(make_context(), verify_borders=False).run(steps[:-1], module)
     # The llvm dialect knows weights by name only; until then passes make new ones, as folding does.
     buffers = settle_names(module)

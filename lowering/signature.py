@@ -50,11 +50,13 @@ def main_function(module: ModuleOp) -> FuncOp:
     The function `@main`.
 
     Raises:
-        LocatedPassError: if there is none.
+        LocatedPassError: if there is none, or it has no body.
     """
     functions = [op for op in module.body.block.ops if isinstance(op, FuncOp)]
     for function in functions:
         if function.sym_name.data == MAIN:
+            if not function.body.blocks:
+                fail(function, "@main is only declared, expected its body")
             return function
     found = ", ".join(f"@{function.sym_name.data}" for function in functions) or "no functions"
     raise LocatedPassError(f"the module has no function @main; found {found}", module.location)

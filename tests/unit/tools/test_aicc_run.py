@@ -104,6 +104,7 @@ def test_broken_sources(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
         ("c.mlir", b"func.func @other() {\n  func.return\n}\n", "no function @main"),
         ("d.mlir", b"\xff\xfe\x00", "d.mlir"),
         ("e.mlir", b"", "no function @main"),
+        ("f.mlir", b"func.func private @main(tensor<3xf32>) -> tensor<3xf32>\n", "@main is only declared"),
     ]:
         path = tmp_path / name
         path.write_bytes(content)
