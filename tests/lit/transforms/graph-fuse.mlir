@@ -1,5 +1,6 @@
 // RUN: aicc-opt %s -p graph-fuse | filecheck %s
 // RUN: aicc-opt %s -p graph-fuse{max-ops=1} | filecheck %s --check-prefix=ONE
+// RUN: aicc-opt %s -p graph-fuse{producers=true} | filecheck %s --check-prefix=PRODUCERS
 
 // A contraction takes in what reads its result, with a residual from elsewhere; a small diamond too.
 // CHECK-LABEL: func.func @epilogue(
@@ -195,4 +196,33 @@ func.func @control(%c: tensor<i1>, %x: tensor<2xf32>) -> tensor<2xf32> {
     graph.yield %n : tensor<2xf32>
   } -> tensor<2xf32>
   func.return %r : tensor<2xf32>
+}
+
+// An elementwise op that only a contraction reads joins it on request only.
+// CHECK-LABEL: @producer_of_matmul
+// CHECK:         tensor_ops.kernel
+// CHECK-NEXT:      graph.add
+// CHECK:         tensor_ops.kernel
+// CHECK-NEXT:      graph.matmul
+// PRODUCERS-LABEL: @producer_of_matmul
+// PRODUCERS:         tensor_ops.kernel
+// PRODUCERS-NEXT:      %[[B:.*]] = graph.add
+// PRODUCERS-NEXT:      %[[M:.*]] = graph.matmul %[[B]],
+// PRODUCERS-NEXT:      tensor_ops.yield %[[M]]
+func.func @producer_of_matmul(%x: tensor<8x64xf32>, %y: tensor<8x64xf32>, %w: tensor<64x32xf32>) -> tensor<8x32xf32> {
+  %b = graph.add %x, %y : tensor<8x64xf32>, tensor<8x64xf32> -> tensor<8x64xf32>
+  %m = graph.matmul %b, %w : tensor<8x64xf32>, tensor<64x32xf32> -> tensor<8x32xf32>
+  func.return %m : tensor<8x32xf32>
+}
+
+// It is read by another op as well: it stays apart.
+// PRODUCERS-LABEL: @shared_producer
+// PRODUCERS:         tensor_ops.kernel
+// PRODUCERS-NEXT:      graph.add
+// PRODUCERS-NEXT:      tensor_ops.yield
+func.func @shared_producer(%x: tensor<8x64xf32>, %y: tensor<8x64xf32>, %w: tensor<64x32xf32>)
+    -> (tensor<8x32xf32>, tensor<8x64xf32>) {
+  %b = graph.add %x, %y : tensor<8x64xf32>, tensor<8x64xf32> -> tensor<8x64xf32>
+  %m = graph.matmul %b, %w : tensor<8x64xf32>, tensor<64x32xf32> -> tensor<8x32xf32>
+  func.return %m, %b : tensor<8x32xf32>, tensor<8x64xf32>
 }
