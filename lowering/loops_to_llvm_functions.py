@@ -21,7 +21,6 @@ from xdsl.dialects.builtin import (
     IndexType,
     IntegerAttr,
     MemRefType,
-    ModuleOp,
     StringAttr,
     UnitAttr,
     i64,
@@ -357,11 +356,3 @@ def lower_kernel_call(fn: Function, op: KernelCallOp) -> None:
     call = base.CallOp(op.callee_name, *operands)
     call.location = fn.location
     fn.block.add_op(call)
-
-
-def find_main(module: ModuleOp) -> func.FuncOp | None:
-    """The function `@main`."""
-    for op in module.body.block.ops:
-        if isinstance(op, func.FuncOp) and op.sym_name.data == "main":
-            return op
-    return None

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, cast
 
-import numpy as np
 from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
@@ -193,8 +192,3 @@ class MathBuilder:
         least, most = self.const(low, element), self.const(high, element)
         raised = self.select(self.compare("olt", a, least), least, a)
         return self.select(self.compare("ogt", raised, most), most, raised)
-
-
-def nearest_f32(value: float) -> float:
-    """`value` rounded to f32."""
-    return float(np.float32(value))

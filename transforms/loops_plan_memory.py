@@ -35,6 +35,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
+from xdsl.traits import IsTerminator
 
 from aicc.dialects.graph.dims import Dim, SymExpr, dim_sum
 from aicc.dialects.loops.attrs import memref_of, memref_type
@@ -139,13 +140,9 @@ def _users(alloc: AllocOp) -> list[Operation]:
             users.append(user)
             if isinstance(user, ViewOp):
                 pending.append(user.result)
-            elif any(isinstance(result.type, MemRefType) for result in user.results) or _passes_on(user):
+            elif any(isinstance(result.type, MemRefType) for result in user.results) or user.has_trait(IsTerminator):
                 fail(user, f"'{user.name}' passes on a buffer that is to be planned; expected a copy into another one")
     return users
-
-
-def _passes_on(op: Operation) -> bool:
-    return op.name in ("scf.yield", "scf.condition", "loops.yield", "func.return", "cf.br", "cf.cond_br")
 
 
 def plan(buffers: Sequence[Need]) -> Plan:

@@ -23,7 +23,6 @@ from xdsl.ir.affine import (
     AffineMap,
     AffineSymExpr,
 )
-from xdsl.rewriter import InsertPoint
 
 from aicc.dialects.graph.dims import Dim, ShapeAttr, dims_of, provably_at_least, tensor_type
 from aicc.dialects.graph.interfaces import set_type
@@ -283,8 +282,3 @@ def _join(block: Block, operands: Sequence[Operand], offset: int) -> list[Operan
 def add_argument(block: Block, operand: Operand, position: int) -> SSAValue:
     """Inserts a block argument for an element of `operand`."""
     return block.insert_arg(element_scalar(operand.value.type), position)
-
-
-def builder_at_start(block: Block) -> Builder:
-    """Inserts before the first op of a body."""
-    return Builder(InsertPoint.at_start(block))

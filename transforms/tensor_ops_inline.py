@@ -47,11 +47,6 @@ def is_index_map(op: StructuredOp) -> bool:
     return not op.is_reduction and all(value in op.body.block.args for value in op.body_yield.values)
 
 
-def is_pointwise(op: StructuredOp) -> bool:
-    """The op has no reduction."""
-    return not op.is_reduction
-
-
 # Reading through a producer
 
 

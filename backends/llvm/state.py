@@ -31,10 +31,6 @@ class Text:
         """Label of the block at hand."""
         self._splits = 0
 
-    def start_function(self) -> None:
-        """Forgets the names of the function before."""
-        self.names, self.labels, self.edges, self._splits = {}, {}, {}, 0
-
     def type(self, type_: Attribute) -> str:
         """`type_text`, remembered."""
         text = self._types.get(id(type_))

@@ -283,8 +283,8 @@ class SeluOp(AlphaOp):
     def __init__(
         self,
         x: SSAValue | Operation,
-        alpha: float = 1.67326319217681884765625,
-        gamma: float = 1.05070102214813232421875,
+        alpha: float = SELU_ALPHA,
+        gamma: float = SELU_GAMMA,
     ):
         self.build_self([x], {"alpha": float_attr(alpha), "gamma": float_attr(gamma)})
 

@@ -4,22 +4,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from xdsl.ir import Operation, SSAValue
 
 from aicc.dialects.graph.interfaces import OpBuilder
-
-if TYPE_CHECKING:
-    from aicc.dialects.tensor_ops.structured import StructuredOp
-
-
-class StructuredInterface(Operation, ABC):
-    """An op that can be seen as a `tensor_ops.structured`: passes on structured ops then know it too."""
-
-    @abstractmethod
-    def as_structured(self) -> StructuredOp:
-        """A new structured op with the same operands and results, not inserted anywhere."""
 
 
 class LowersToTensorOps(Operation, ABC):

@@ -223,12 +223,6 @@ class StructuredOp(IRDLOperation, RegionExecutableOp):
         """The terminator of `body`."""
         return _terminator("body", self.body.block)
 
-    @property
-    def last_yield(self) -> YieldOp:
-        """The terminator that yields the result elements."""
-        block = self.finish_block
-        return self.body_yield if block is None else _terminator("finish", block)
-
     # Verification
 
     def verify_(self) -> None:
