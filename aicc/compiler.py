@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 from contextlib import nullcontext
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -38,7 +39,9 @@ def compile(
     opt_level: int = 2,
     fast_math: bool = False,
     winograd: bool = True,
+    schedules: str | Path | None = None,
     cache: bool = True,
+    profile: bool = False,
 ) -> Model:
     """
     Compiles `model` and loads the result.
@@ -47,7 +50,9 @@ def compile(
     with a newline), or a `ModuleOp`. `threads` is the most threads one call uses (None: all cores of this process);
     results do not depend on it. `opt_level` is 2, or 0 for the plainest code. `fast_math` lets arithmetic be
     reassociated, contracted and approximated and the sign of zero be ignored; `winograd` permits fast convolution
-    (no pass makes use of that yet). `cache` keeps object code in `$AICC_CACHE_DIR` (else the user's cache folder).
+    (no pass makes use of that yet). `schedules` is a file of schedules, as `aicc schedules` prints them, for kernels
+    that are not to get the automatic scheduler's (opt_level 2 only). `cache` keeps object code in `$AICC_CACHE_DIR`
+    (else the user's cache folder).
 
     Raises:
         DiagnosticException, ModelError: the model is broken or holds what is not supported; all of it is listed.
@@ -56,6 +61,8 @@ def compile(
     """
     if opt_level not in OPT_LEVELS:
         raise ValueError(f"opt_level is {opt_level}, expected one of {', '.join(map(str, OPT_LEVELS))}")
+    if schedules is not None and opt_level != 2:
+        raise ValueError(f"schedules are given, but opt_level is {opt_level}, expected 2")
     if threads is not None and threads < 1:
         raise ValueError(f"threads is {threads}, expected at least 1")
     machine = target_by_name(target)
@@ -64,7 +71,13 @@ def compile(
         raise TargetError(f"code for '{target}' cannot run here: this machine {lacking}; {other}")
     with paused_collector():
         module = load_module(model)
-    options = PipelineOptions(target=target, fast_math=fast_math, winograd=winograd)
+    options = PipelineOptions(
+        target=target,
+        fast_math=fast_math,
+        winograd=winograd,
+        profile=profile,
+        schedules=None if schedules is None else str(schedules),
+    )
     pipeline = OPT_LEVELS[opt_level]
     folder = model_folder(model)
     with paused_collector(), nullcontext() if folder is None else search_folder(folder):

@@ -24,6 +24,12 @@ class PipelineOptions:
     winograd: bool = True
     """Convolutions may use Winograd's algorithm; no pass does so yet."""
 
+    schedules: str | None = None
+    """A file of schedules, for kernels that are not to get the automatic scheduler's."""
+
+    profile: bool = False
+    """Main notes how long each kernel call takes."""
+
 
 @dataclass(frozen=True)
 class Step:
@@ -64,7 +70,7 @@ def _o0(options: PipelineOptions) -> tuple[Stage, ...]:
             ),
         ),
         Stage("tensor_ops", _steps("convert-tensor-ops-to-loops")),
-        Stage("loops", _fast_math(options) + _loops_to_llvm()),
+        Stage("loops", _fast_math(options) + _loops_to_llvm(options)),
     )
 
 
@@ -105,14 +111,15 @@ def _o2(options: PipelineOptions) -> tuple[Stage, ...]:
         Stage(
             "loops",
             _fast_math(options)
+            + _steps("loops-simplify")
+            + _given_schedules(options)
             + _steps(
-                "loops-simplify",
                 Step("loops-auto-schedule", {"target": options.target}),
                 "loops-apply-schedules",
                 # After schedules, which add the packing of weights.
                 "loops-hoist-constants",
             )
-            + _loops_to_llvm(),
+            + _loops_to_llvm(options),
         ),
     )
 
@@ -127,11 +134,18 @@ def _fast_math(options: PipelineOptions) -> tuple[Step, ...]:
     return (Step("arith-add-fastmath", {"flags": flags}),) if options.fast_math else ()
 
 
-def _loops_to_llvm() -> tuple[Step, ...]:
+def _given_schedules(options: PipelineOptions) -> tuple[Step, ...]:
+    """Before the automatic scheduler, which leaves kernels that have a schedule alone."""
+    return () if options.schedules is None else (Step("loops-load-schedules", {"file": options.schedules}),)
+
+
+def _loops_to_llvm(options: PipelineOptions) -> tuple[Step, ...]:
     return _steps(
         # Scratch of kernels becomes main's, so that one plan covers all memory.
         "loops-hoist-allocs",
         "loops-plan-memory",
+        # Last in main, so that nothing has to know clocks.
+        *(["loops-profile"] if options.profile else []),
         "loops-expand-math",
         "convert-loops-to-llvm",
     )

@@ -16,4 +16,9 @@ PASSES: dict[str, PassEntry] = {
         "ConvertTensorOpsToLoopsPass",
         "lowers kernels to plain loop nests and main to calls over memrefs",
     ),
+    "loops-load-schedules": PassEntry(
+        "aicc.lowering.loops_load_schedules",
+        "LoopsLoadSchedulesPass",
+        "gives kernels the schedules that a file holds for them",
+    ),
 }

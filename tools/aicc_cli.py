@@ -1,4 +1,5 @@
-"""The `aicc` command: `aicc run` executes a model, `aicc import` turns one into textual IR."""
+"""The `aicc` command: `aicc run` executes a model, `aicc import` turns one into textual IR, `aicc schedules` prints
+how its kernels are run."""
 
 from __future__ import annotations
 
@@ -52,7 +53,16 @@ def _parser() -> argparse.ArgumentParser:
     importer.add_argument("model", help="an ONNX file")
     importer.add_argument("-o", dest="output", default="-", metavar="FILE.mlir", help="output file (default: stdout)")
 
-    for command in (run, importer):
+    schedules = commands.add_parser(
+        "schedules", help="print the schedule of each kernel, to be edited and given back", allow_abbrev=False
+    )
+    schedules.add_argument("model", help="an ONNX or .mlir file")
+    schedules.add_argument("-o", dest="output", default="-", metavar="FILE.mlir", help="output file (default: stdout)")
+    schedules.add_argument("--target", default="host", help="machine to schedule for (default: host)")
+
+    run.add_argument("--schedules", metavar="FILE.mlir", help="schedules for the kernels that the file names")
+
+    for command in (run, importer, schedules):
         command.add_argument("--traceback", action="store_true", help="show where in aicc an error comes from")
     return parser
 
@@ -68,13 +78,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     if options.command is None:
         parser.print_usage(sys.stderr)
-        print("aicc: error: expected a command: run or import", file=sys.stderr)
+        print("aicc: error: expected a command: run, import or schedules", file=sys.stderr)
         return 2
     try:
         if options.command == "run":
             from aicc.tools.cli_run import run_command
 
             return run_command(options)
+        if options.command == "schedules":
+            from aicc.tools.cli_schedules import schedules_command
+
+            return schedules_command(options)
         from aicc.tools.cli_import import import_command
 
         return import_command(options)

@@ -65,6 +65,7 @@ def _compiled(module: ModuleOp, options: argparse.Namespace) -> tuple[Sequence[T
         threads=options.threads,
         target=options.target,
         opt_level=options.opt_level,
+        schedules=options.schedules,
         cache=not options.no_cache,
     )
     return model.inputs, model.outputs, lambda arrays: list(model.run(arrays).values())

@@ -34,6 +34,7 @@ class Options(argparse.Namespace):
     target: str = "host"
     fast_math: bool = False
     winograd: bool = True
+    schedules: str | None = None
     emit: str = "mlir"
     split_input_file: bool = False
     verify_diagnostics: bool = False
@@ -136,6 +137,12 @@ def _make_parser() -> argparse.ArgumentParser:
         "--winograd",
         dest="winograd",
         help="-O levels: allow Winograd convolutions (default: true; none are made yet)",
+    )
+    run.add_argument(
+        "--apply-schedules",
+        dest="schedules",
+        metavar="FILE",
+        help="schedules for the kernels that FILE names: in -O2, or without an -O level at once",
     )
     flag(run, "--run-reproducer", dest="run_reproducer", help="run the pipeline in the file's 'configuration:' comment")
 
@@ -278,6 +285,7 @@ _LONG = {"-o": "--output-file", "-p": "--pass-pipeline"}
 _VALUED = frozenset(
     (
         *("--pass-pipeline", "--passes", "--target", "--output-file", "--emit", "--weights-folder"),
+        "--apply-schedules",
         *("--elide-elementsattrs-if-larger", "--mlir-elide-elementsattrs-if-larger"),
         *("--crash-reproducer", "--mlir-pass-pipeline-crash-reproducer"),
     )

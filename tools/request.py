@@ -23,12 +23,17 @@ def requested_steps(options: Options) -> tuple[Step, ...]:
         PipelineError: for a pipeline text or options of a pass that cannot be used.
     """
     passes = registry().passes
-    pipeline_options = PipelineOptions(options.target, options.fast_math, options.winograd)
+    pipeline_options = PipelineOptions(
+        target=options.target, fast_math=options.fast_math, winograd=options.winograd, schedules=options.schedules
+    )
     for name in (*options.print_ir_before, *options.print_ir_after):
         if name not in passes:
             raise UsageError(f"unknown pass '{name}' in a --print-ir flag{nearest(name, passes)}")
     if options.target != "host":
         _check_target(options.target)
+    if options.schedules is not None and all(kind != "level" for kind, _ in options.steps):
+        load = f'loops-load-schedules{{file="{options.schedules}"}}'
+        options.steps.insert(0, ("pipeline", f"{load},loops-apply-schedules"))
     steps: list[Step] = []
     for kind, text in options.steps:
         if kind == "pass":
@@ -84,6 +89,7 @@ def with_configuration(options: Options, source: Source) -> Options:
     options.verify_each = found.verify_each if options.verify_each is None else options.verify_each
     options.fast_math |= found.fast_math
     options.winograd &= found.winograd
+    options.schedules = options.schedules or found.schedules
     options.allow_unregistered_dialect |= found.allow_unregistered_dialect
     options.weights_folder = options.weights_folder or found.weights_folder
     return options

@@ -1,0 +1,3 @@
+transform.named_sequence @kk_schedule(%k: !transform.any_op) {
+  transform.yield
+}
