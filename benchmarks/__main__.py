@@ -7,128 +7,100 @@ Results are checked in the run that is timed. Times are medians over interleaved
 import argparse
 import os
 import platform
-import subprocess
+import re
 import sys
-import tempfile
-import time
-from collections.abc import Callable
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-import onnx
-from onnx import TensorProto, helper
+from benchmarks.cases import Case
+from benchmarks.kernels import kernel_cases
+from benchmarks.machine import measure_limits
+from benchmarks.measure import Plan, measure
+from benchmarks.networks import network_cases
+from benchmarks.results import read_rows
+from benchmarks.rounds import Peers
 
-from benchmarks import models
-from benchmarks.fma_peak import fma_peak
-from benchmarks.rounds import Measured, blas_of_numpy, compare
-
-SIZE = 1024
-TOLERANCE = 1e-3
-"""Of the largest result, in f32."""
-
-MATMUL_FLOOR = 0.70
-"""Share of the FMA peak on one thread."""
-MODEL_FLOOR = 2.5
-"""Times onnxruntime's time on one thread, at most."""
-COLD_FLOOR = 15.0
-"""Seconds from the start of a process to a compiled ResNet-50."""
+RESULTS = Path(__file__).parent / "results"
 
 
-def matmul(size: int = SIZE) -> onnx.ModelProto:
-    """`c = a @ b` with square f32 matrices, none of them constant."""
-    shape = [size, size]
-    a, b, c = (helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name in "abc")
-    graph = helper.make_graph([helper.make_node("MatMul", ["a", "b"], ["c"], "matmul")], "matmul", [a, b], [c])
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+def engines_here() -> list[str]:
+    """The engines that are installed, the reference last."""
+    return ["aicc", "numpy", *(name for name in ("openvino", "onnxruntime") if find_spec(name))]
 
 
-WORKLOADS: dict[str, tuple[Callable[[], onnx.ModelProto], dict[str, int]]] = {
-    "matmul": (matmul, {}),
-    "squeezenet": (lambda: models.light("squeezenet"), {}),
-    "resnet50": (lambda: models.light("resnet50"), {}),
-    "mobilenet_v2": (models.mobilenet_v2, {"N": 1}),
-    "encoder": (models.encoder_transformer, {"N": 1, "S": 128}),
-}
-"""Name -> how to build the model, and the sizes of its symbols."""
+def about(threads: Sequence[int]) -> dict[str, object]:
+    """What the figures were measured on, and with what."""
+    pool = Peers(threads[0])
+    try:
+        blas = pool["numpy"].ask("blas")
+    finally:
+        pool.close()
+    return {"machine": platform.machine(), "cores": os.cpu_count(), "python": platform.python_version(), "blas": blas}
 
 
-def cold_compile(model: Path, folder: Path) -> float:
-    """Seconds from the start of a fresh process with an empty cache to the compiled model, imports counted."""
-    cache = folder / "empty-cache"
-    code = "import sys, aicc; aicc.compile(sys.argv[1])"
-    environment = os.environ | {"AICC_CACHE_DIR": str(cache)}
-    start = time.perf_counter()
-    subprocess.run([sys.executable, "-c", code, str(model)], check=True, cwd=folder, env=environment)
-    return time.perf_counter() - start
+def select(cases: Sequence[Case], pattern: str, part: str, rows: Path, resume: bool) -> list[Case]:
+    """The cases whose name `pattern` is found in, of these every `n`-th from `i` for `part` `i/n`."""
+    chosen = [case for case in cases if re.search(pattern, case.name)]
+    if resume:
+        done = {row.case for row in read_rows(rows)}
+        chosen = [case for case in chosen if case.name not in done]
+    index, _, count = part.partition("/")
+    return chosen[int(index) - 1 :: int(count)]
 
 
-def row(workload: str, threads: int, measured: list[Measured], reference: str, peak: float) -> str:
-    """One line of the table per engine: time, against the reference, share of the peak (matmul only), difference."""
-    base = next(m.run for m in measured if m.engine == reference)
-    lines: list[str] = []
-    for m in measured:
-        share = f"{2 * SIZE**3 / m.run / peak:9.0%}" if workload == "matmul" else " " * 9
-        error = "reference" if m.engine == reference else f"{m.error:.1e}"
-        lines.append(
-            f"{workload:<13}{threads:>7}  {m.engine:<12}{m.run * 1e3:>11.3f}{m.run / base:>10.2f}{share}  {error:>10}"
-            f"{m.load:>9.2f}"
-        )
-    return "\n".join(lines)
+def integers(text: str) -> list[int]:
+    return [int(part) for part in text.split(",")]
+
+
+def parse() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("what", choices=["kernels", "models"])
+    parser.add_argument("--only", default="", metavar="PATTERN", help="regular expression that a case's name must hold")
+    parser.add_argument("--threads", type=integers, default=[1, 2], metavar="1,2", help="numbers of threads")
+    parser.add_argument("--engines", type=lambda text: text.split(","), default=engines_here(), metavar="NAME,...")
+    parser.add_argument("--rounds", type=int, default=5, help="rounds over all engines (default: 5)")
+    parser.add_argument(
+        "--seconds", type=float, help="per engine and round (default: 0.05 for kernels, 0.4 for models)"
+    )
+    parser.add_argument("--quick", action="store_true", help="3 rounds, a third of the time")
+    parser.add_argument("--part", default="1/1", metavar="I/N", help="every N-th case, from the I-th")
+    parser.add_argument("--budget", type=float, default=float("inf"), help="seconds after which no case is begun")
+    parser.add_argument("--resume", action="store_true", help="leave out what the results hold already")
+    parser.add_argument("--prepare", action="store_true", help="compile only, to fill the object cache; time nothing")
+    parser.add_argument("--list", action="store_true", help="print the names of the cases")
+    parser.add_argument("--out", type=Path, default=RESULTS, help="folder of the results (default: %(default)s)")
+    parser.add_argument("--folder", type=Path, help="further models: subfolders with model.onnx and caseN.npz")
+    return parser.parse_args()
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("workloads", nargs="*", metavar="WORKLOAD", help=f"of {', '.join(WORKLOADS)}; default: all")
-    parser.add_argument("--threads", type=int, nargs="+", default=[1, 2], help="numbers of threads (default: 1 2)")
-    parser.add_argument("--rounds", type=int, default=5, help="rounds over all engines (default: 5)")
-    parser.add_argument("--no-cold", action="store_true", help="leave out the cold compilation of ResNet-50")
-    arguments = parser.parse_args()
-    for name in arguments.workloads:
-        if name not in WORKLOADS:
-            parser.error(f"unknown workload '{name}'; expected one of {', '.join(WORKLOADS)}")
-
-    installed = [name for name in ("onnxruntime", "openvino") if find_spec(name)]
-    peaks = {threads: fma_peak(threads) for threads in arguments.threads}
-    print(f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}")
-    print("FMA peak: " + ", ".join(f"{peak / 1e9:.0f} GFLOP/s on {t}" for t, peak in peaks.items()) + " thread(s)")
-    floors: list[tuple[bool, str]] = []
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        header = f"{'workload':<13}{'threads':>7}  {'engine':<12}{'time [ms]':>11}{'relative':>10}{'of peak':>9}"
-        print(f"{header}  {'difference':>10}{'load [s]':>9}")
-        for workload in arguments.workloads or WORKLOADS:
-            build, sizes = WORKLOADS[workload]
-            model, path = build(), folder / f"{workload}.onnx"
-            onnx.save(model, path)
-            reference = "numpy" if workload == "matmul" else "onnxruntime"
-            engines = ["aicc", *(["numpy"] if workload == "matmul" else []), *installed]
-            inputs = models.sample_inputs(model, sizes)
-            for threads in arguments.threads:
-                measured = compare(engines, reference, path, inputs, threads, arguments.rounds)
-                print(row(workload, threads, measured, reference, peaks[threads]), flush=True)
-                ours, base = measured[0], next(m for m in measured if m.engine == reference)
-                floors.append(
-                    (ours.error <= TOLERANCE, f"{workload}: results within {TOLERANCE} on {threads} thread(s)")
-                )
-                if threads == 1 and workload == "matmul":
-                    share = 2 * SIZE**3 / ours.run / peaks[1]
-                    floors.append((share >= MATMUL_FLOOR, f"matmul: {share:.0%} of the peak, floor {MATMUL_FLOOR:.0%}"))
-                elif threads == 1 and workload in ("squeezenet", "resnet50"):
-                    ratio = ours.run / base.run
-                    text = f"{workload}: {ratio:.2f} times onnxruntime's time, ceiling {MODEL_FLOOR}"
-                    floors.append((ratio <= MODEL_FLOOR, text))
-            if workload == "matmul":
-                print(f"numpy's matrix product: {blas_of_numpy(path)}")
-            if workload == "resnet50" and not arguments.no_cold:
-                seconds = cold_compile(path, folder)
-                floors.append(
-                    (seconds <= COLD_FLOOR, f"resnet50: compiled cold in {seconds:.1f} s, ceiling {COLD_FLOOR:.0f}")
-                )
-            path.unlink()
-    print()
-    for met, text in floors:
-        print(f"{'ok  ' if met else 'FAIL'} {text}")
-    return 0 if all(met for met, _ in floors) else 1
+    arguments = parse()
+    kernels = arguments.what == "kernels"
+    keep = arguments.out / f"{arguments.what}.json"
+    cases = kernel_cases() if kernels else network_cases(arguments.folder)
+    cases = select(cases, arguments.only, arguments.part, keep, arguments.resume)
+    if arguments.list:
+        print("\n".join(case.name for case in cases))
+        return 0
+    seconds = arguments.seconds or (0.05 if kernels else 0.4)
+    rounds = arguments.rounds
+    if arguments.quick:
+        rounds, seconds = min(3, rounds), seconds / 3
+    engines = arguments.engines
+    if arguments.prepare:
+        engines, rounds = ["aicc"], 0
+    facts = about(arguments.threads)
+    print(f"{facts['machine']}, {facts['cores']} cores, Python {facts['python']}; numpy's products: {facts['blas']}")
+    limits = measure_limits(arguments.threads)
+    peaks = ", ".join(f"{limit.flops / 1e9:.1f} GFLOP/s on {count}" for count, limit in limits.items())
+    print(f"FMA peak: {peaks} thread(s)")
+    plan = Plan(engines, arguments.threads, rounds, seconds, keep, arguments.budget, facts)
+    rows = measure(cases, limits, plan)
+    wrong = [row for row in rows if row.ours and row.ours.error > 1e-3]
+    for row in wrong:
+        print(f"WRONG: {row.case}: {row.ours.error if row.ours else 0:.1e} from the reference")
+    return 1 if wrong else 0
 
 
 if __name__ == "__main__":

@@ -1,70 +1,13 @@
 """MobileNet-v2 and a BERT encoder with random weights, built node by node as `torch.onnx` exports them."""
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 import onnx
-from onnx import TensorProto, helper, numpy_helper
+from onnx import numpy_helper
 
-from benchmarks.weights import draw
-
-F32 = TensorProto.FLOAT
-I64 = TensorProto.INT64
-
-
-class _Builder:
-    """Collects nodes and weights of one graph; values are named after the node that makes them, as exporters do."""
-
-    def __init__(self, seed: int) -> None:
-        self.rng = np.random.default_rng(seed)
-        self.nodes: list[onnx.NodeProto] = []
-        self.weights: list[onnx.TensorProto] = []
-
-    def node(self, op: str, name: str, *inputs: str, **attributes: Any) -> str:
-        """Adds a node with one result `<name>_output_0` and returns the name of that result."""
-        result = f"{name}_output_0"
-        self.nodes.append(helper.make_node(op, list(inputs), [result], name, **attributes))
-        return result
-
-    def constant(self, name: str, value: object, dtype: type[np.generic]) -> str:
-        """A `Constant` node: exporters write scalars and shapes so."""
-        tensor = numpy_helper.from_array(np.array(value, dtype))
-        return self.node("Constant", name, value=tensor)
-
-    def weight(self, name: str, role: str, shape: Sequence[int], fan_in: int = 0, gain: float = 1.0) -> str:
-        """A random initializer; `role` and `fan_in` as in `draw`."""
-        value = draw(self.rng, role, shape, fan_in) * np.float32(gain)
-        self.weights.append(numpy_helper.from_array(value, name))
-        return name
-
-    def model(
-        self,
-        name: str,
-        opset: int,
-        inputs: Mapping[str, tuple[int, Sequence[int | str]]],
-        outputs: Mapping[str, tuple[str, Sequence[int | str]]],
-        metadata: Mapping[str, str] | None = None,
-    ) -> onnx.ModelProto:
-        """The finished, checked model; `outputs` maps a result's name to the value it is and its shape."""
-        final = {value: result for result, (value, _) in outputs.items()}
-        for node in self.nodes:
-            for operands in (node.input, node.output):
-                for i, value in enumerate(operands):
-                    operands[i] = final.get(value, value)
-        graph = helper.make_graph(
-            self.nodes,
-            name,
-            [helper.make_tensor_value_info(key, dtype, shape) for key, (dtype, shape) in inputs.items()],
-            [helper.make_tensor_value_info(key, F32, shape) for key, (_, shape) in outputs.items()],
-            self.weights,
-        )
-        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
-        if metadata:
-            helper.set_model_props(model, dict(metadata))
-        onnx.checker.check_model(model)
-        return model
+from benchmarks.builder import F32, I64, Builder
 
 
 def mobilenet_v2(batch: int | str = "N", size: int = 224, classes: int = 1000, seed: int = 0) -> onnx.ModelProto:
@@ -73,7 +16,7 @@ def mobilenet_v2(batch: int | str = "N", size: int = 224, classes: int = 1000, s
 
     Input `input`: `[batch, 3, size, size]` f32, result `output`: `[batch, classes]` logits.
     """
-    b = _Builder(seed)
+    b = Builder(seed)
 
     def conv(path: str, x: str, inputs: int, outputs: int, kernel: int, stride: int, groups: int, *, clip: bool) -> str:
         fan_in = inputs // groups * kernel * kernel
@@ -149,7 +92,7 @@ def encoder_transformer(
     width]` and `pooler_output`: `[batch, width]`, f32. `fused_norm` takes `LayerNormalization` of opset 17; without it
     the norm is spelt out (`ReduceMean`, `Sub`, `Pow`, `Sqrt`, `Div`) in opset 14. `length` may not exceed `positions`.
     """
-    b = _Builder(seed)
+    b = Builder(seed)
     per_head = width // heads
 
     def linear(path: str, x: str, inputs: int, outputs: int, gain: float = 1.0) -> str:

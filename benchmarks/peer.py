@@ -1,9 +1,15 @@
 """
-One engine in a process of its own: `python -m benchmarks.peer ENGINE MODEL THREADS`, driven by its standard input.
+One engine in a process of its own: `python -m benchmarks.peer ENGINE THREADS`, driven by its standard input.
 
-It answers each line with one line of JSON. `load` loads the model (answer: seconds). `inputs PATH` reads the inputs
-from an `.npz` file and runs once. `time N` runs N times (answer: the seconds of each). `results PATH` writes the
-results of one run. Engines: `aicc`, `onnxruntime`, `openvino`, and `numpy`, which knows matrix products only.
+It answers each line, a JSON list of a command and its arguments, with one line of JSON, `{"ok": ...}` or
+`{"error": ...}`:
+
+- `load MODEL`: loads the model in place of the last one (answer: seconds).
+- `inputs PATH`: reads the inputs from an `.npz` file and runs once.
+- `time SECONDS LEAST`: runs for that long, and `LEAST` times at least (answer: the seconds of each run).
+- `results PATH`: writes the results of one run.
+- `memory`: the resident set and its largest size so far, in bytes.
+- `blas`: the kernels of numpy's matrix product.
 """
 
 import json
@@ -14,51 +20,8 @@ from pathlib import Path
 
 import numpy as np
 
-Runner = Callable[[Mapping[str, np.ndarray]], Sequence[np.ndarray]]
-
-
-def load_aicc(model: Path, threads: int) -> Runner:
-    import aicc
-
-    compiled = aicc.compile(model, threads=threads)
-    return lambda inputs: list(compiled.run(inputs).values())
-
-
-def load_onnxruntime(model: Path, threads: int) -> Runner:
-    import onnxruntime
-
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
-    options.inter_op_num_threads = 1
-    options.log_severity_level = 3
-    session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
-    return lambda inputs: session.run(None, dict(inputs))
-
-
-def load_openvino(model: Path, threads: int) -> Runner:
-    import openvino
-
-    options = {
-        "INFERENCE_NUM_THREADS": threads,
-        "PERFORMANCE_HINT": "LATENCY",
-        "NUM_STREAMS": 1,
-        # Without it, machines with bf16 units answer in bf16.
-        "INFERENCE_PRECISION_HINT": "f32",
-    }
-    request = openvino.Core().compile_model(model, "CPU", options).create_infer_request()
-    return lambda inputs: [np.array(value) for value in request.infer(dict(inputs)).values()]
-
-
-def load_numpy(model: Path, threads: int) -> Runner:
-    return lambda inputs: [np.matmul(*inputs.values())]
-
-
-ENGINES: dict[str, Callable[[Path, int], Runner]] = {
-    "aicc": load_aicc,
-    "numpy": load_numpy,
-    "onnxruntime": load_onnxruntime,
-    "openvino": load_openvino,
-}
+from benchmarks.engines import ENGINES, Runner
+from benchmarks.memory import resident_bytes, resident_peak_bytes
 
 
 def blas() -> str:
@@ -69,35 +32,78 @@ def blas() -> str:
     return "; ".join(found) or "unknown"
 
 
-def main() -> None:
-    def run(_: Mapping[str, np.ndarray]) -> Sequence[np.ndarray]:
-        raise RuntimeError("nothing is loaded yet")
+class Server:
+    """Holds one loaded model and its inputs."""
 
-    engine, model, threads = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])
-    inputs: dict[str, np.ndarray] = {}
-    for line in sys.stdin:
-        command, _, argument = line.strip().partition(" ")
-        answer: object = None
-        if command == "load":
+    def __init__(self, engine: str, threads: int) -> None:
+        self.load_engine = ENGINES[engine]
+        self.threads = threads
+        self.runner: Runner | None = None
+        self.inputs: Mapping[str, np.ndarray] = {}
+
+    def run(self) -> Sequence[np.ndarray]:
+        assert self.runner is not None
+        return self.runner(self.inputs)
+
+    def load(self, model: str) -> float:
+        self.runner, self.inputs = None, {}
+        start = time.perf_counter()
+        self.runner = self.load_engine(Path(model), self.threads)
+        return time.perf_counter() - start
+
+    def read_inputs(self, path: str) -> None:
+        with np.load(path) as data:
+            self.inputs = dict(data)
+        self.run()
+
+    def time(self, seconds: float, least: int) -> list[float]:
+        # The first run wakes the threads and fills the caches.
+        self.run()
+        times: list[float] = []
+        end = time.perf_counter() + seconds
+        while True:
             start = time.perf_counter()
-            run = ENGINES[engine](model, threads)
-            answer = time.perf_counter() - start
-        elif command == "inputs":
-            with np.load(argument) as data:
-                inputs = dict(data)
-            run(inputs)
-        elif command == "time":
-            times: list[float] = []
-            for _ in range(int(argument)):
-                start = time.perf_counter()
-                run(inputs)
-                times.append(time.perf_counter() - start)
-            answer = times
-        elif command == "results":
-            np.savez(argument, *run(inputs))
-        elif command == "blas":
-            answer = blas()
-        print(json.dumps(answer), flush=True)
+            self.run()
+            now = time.perf_counter()
+            times.append(now - start)
+            if now >= end and len(times) >= least:
+                return times
+
+    def results(self, path: str) -> None:
+        np.savez(path, *self.run())
+
+    def memory(self) -> tuple[int, int]:
+        return resident_bytes(), resident_peak_bytes()
+
+    def commands(self) -> dict[str, Callable[..., object]]:
+        return {
+            "load": self.load,
+            "inputs": self.read_inputs,
+            "time": self.time,
+            "results": self.results,
+            "memory": self.memory,
+            "blas": blas,
+        }
+
+
+def one_line(error: BaseException) -> str:
+    """Type and message of an error, without line ends, cut at 300 characters."""
+    text = " ".join(str(error).split())
+    return f"{type(error).__name__}: {text}"[:300]
+
+
+def main() -> None:
+    server = Server(sys.argv[1], int(sys.argv[2]))
+    commands = server.commands()
+    # What an engine prints must not get between the answers.
+    answers, sys.stdout = sys.stdout, sys.stderr
+    for line in sys.stdin:
+        command, *arguments = json.loads(line)
+        try:
+            answer: dict[str, object] = {"ok": commands[command](*arguments)}
+        except Exception as error:
+            answer = {"error": one_line(error)}
+        print(json.dumps(answer), file=answers, flush=True)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ import signal
 import statistics
 import subprocess
 import sys
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,62 +16,101 @@ import numpy as np
 
 ROOT = Path(__file__).parents[1]
 
+STEERING = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS")
+"""Variables that would change what a peer's kernels are."""
+
+
+class PeerError(Exception):
+    """An engine cannot do what it is asked; the message is one line."""
+
 
 @dataclass(frozen=True)
 class Measured:
-    """One engine on one workload; times in seconds."""
+    """One engine on one case; times in seconds."""
 
     engine: str
-    load: float
-    run: float
-    error: float
+    load: float = 0.0
+    run: float = 0.0
+    """The median."""
+    least: float = 0.0
+    error: float = 0.0
     """Largest difference from the reference's results, as a share of its largest one; 0 for the reference."""
+    refused: str = ""
+    """Why the engine could not run the case; then the figures mean nothing."""
 
 
 class Peer:
     """An engine's process, stopped while it is asked nothing: a spinning thread pool would take the others' cores."""
 
-    def __init__(self, engine: str, model: Path, threads: int) -> None:
+    def __init__(self, engine: str, threads: int) -> None:
         self.engine = engine
-        environment = os.environ | {name: str(threads) for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
-        environment.pop("OPENBLAS_CORETYPE", None)
-        command = [sys.executable, "-m", "benchmarks.peer", engine, str(model), str(threads)]
+        environment = {name: value for name, value in os.environ.items() if name not in STEERING}
+        environment |= {name: str(threads) for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
+        command = [sys.executable, "-m", "benchmarks.peer", engine, str(threads)]
         self.process = subprocess.Popen(
             command, cwd=ROOT, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
 
-    def ask(self, line: str) -> Any:
+    def ask(self, command: str, *arguments: object) -> Any:
         """
         The answer to one command.
 
         Raises:
-            RuntimeError: if the process ended instead.
+            PeerError: it failed, or the process ended instead.
         """
         assert self.process.stdin and self.process.stdout
         self.process.send_signal(signal.SIGCONT)
         with contextlib.suppress(BrokenPipeError):
-            self.process.stdin.write(f"{line}\n")
+            self.process.stdin.write(json.dumps([command, *arguments]) + "\n")
             self.process.stdin.flush()
-        answer = self.process.stdout.readline()
-        if not answer:
-            raise RuntimeError(f"{self.engine} ended at '{line}'; its message is above")
+        line = self.process.stdout.readline()
+        if not line:
+            raise PeerError(f"{self.engine} ended with status {self.process.wait()} at '{command}'")
         self.process.send_signal(signal.SIGSTOP)
-        return json.loads(answer)
-
-    def seconds(self, line: str) -> list[float]:
-        """The answer to a command that times something."""
-        answer = self.ask(line)
-        return answer if isinstance(answer, list) else [answer]
+        answer = json.loads(line)
+        if "error" in answer:
+            raise PeerError(answer["error"])
+        return answer["ok"]
 
     def close(self) -> None:
         self.process.kill()
         self.process.wait()
 
 
+class Peers:
+    """The processes of some engines with one number of threads; started when first needed, again when one has ended."""
+
+    def __init__(self, threads: int) -> None:
+        self.threads = threads
+        self._peers: dict[str, Peer] = {}
+
+    def __getitem__(self, engine: str) -> Peer:
+        peer = self._peers.get(engine)
+        if peer is None or peer.process.poll() is not None:
+            peer = self._peers[engine] = Peer(engine, self.threads)
+        return peer
+
+    def close(self) -> None:
+        for peer in self._peers.values():
+            peer.close()
+        self._peers.clear()
+
+
+@contextlib.contextmanager
+def peers_for(threads: Sequence[int]) -> Generator[dict[int, Peers]]:
+    """Peers by number of threads, all ended at the end."""
+    pools = {count: Peers(count) for count in threads}
+    try:
+        yield pools
+    finally:
+        for pool in pools.values():
+            pool.close()
+
+
 def results_of(peer: Peer, folder: Path) -> list[np.ndarray]:
     """What the engine computes from its inputs."""
     path = folder / f"{peer.engine}-results.npz"
-    peer.ask(f"results {path}")
+    peer.ask("results", str(path))
     with np.load(path) as data:
         return [data[f"arr_{i}"] for i in range(len(data.files))]
 
@@ -80,60 +119,57 @@ def relative_error(found: Sequence[np.ndarray], expected: Sequence[np.ndarray]) 
     """The largest difference of any result, as a share of the largest element of the expected one; inf for a NaN."""
     worst = 0.0
     for a, b in zip(found, expected, strict=True):
-        difference = np.abs(a.astype(np.float64) - b).max() / np.abs(b).max()
-        worst = max(worst, float(difference) if np.isfinite(difference) else float("inf"))
+        if not b.size:
+            continue
+        scale = float(np.abs(b.astype(np.float64)).max()) or 1.0
+        difference = float(np.abs(a.astype(np.float64) - b).max()) / scale
+        worst = max(worst, difference if np.isfinite(difference) else float("inf"))
     return worst
 
 
-@contextlib.contextmanager
-def peers(engines: Sequence[str], model: Path, threads: int) -> Generator[list[Peer]]:
-    started: list[Peer] = []
-    try:
-        started.extend(Peer(engine, model, threads) for engine in engines)
-        yield started
-    finally:
-        for peer in started:
-            peer.close()
+@dataclass(frozen=True)
+class Comparison:
+    """All engines on one case, and the results of the reference (none if no engine could run it)."""
+
+    engines: dict[str, Measured]
+    results: list[np.ndarray]
 
 
 def compare(
+    pool: Peers,
     engines: Sequence[str],
-    reference: str,
     model: Path,
-    inputs: dict[str, np.ndarray],
-    threads: int,
-    rounds: int,
+    inputs: Mapping[str, np.ndarray],
     *,
-    seconds: float = 0.4,
-) -> list[Measured]:
+    rounds: int,
+    seconds: float,
+) -> Comparison:
     """
     Median time of one run of each engine over all rounds, in each of which it runs for about `seconds`.
 
-    `reference` is the engine whose results the others are held against; every engine is checked in this same run.
+    The last of `engines` that can run the case is the one whose results the others are held against.
     """
     folder = model.parent
     given = folder / "inputs.npz"
     np.savez(given, **inputs)  # pyright: ignore[reportArgumentType]
-    with peers(engines, model, threads) as started:
-        loads: dict[str, float] = {}
-        results: dict[str, list[np.ndarray]] = {}
-        counts: dict[str, int] = {}
-        for peer in started:
-            (loads[peer.engine],) = peer.seconds("load")
-            peer.ask(f"inputs {given}")
-            results[peer.engine] = results_of(peer, folder)
-            counts[peer.engine] = max(2, int(seconds / min(peer.seconds("time 3"))))
-        times: dict[str, list[float]] = {peer.engine: [] for peer in started}
-        for _ in range(rounds):
-            for peer in started:
-                times[peer.engine] += peer.seconds(f"time {counts[peer.engine]}")
-    return [
-        Measured(e, loads[e], statistics.median(times[e]), relative_error(results[e], results[reference]))
-        for e in engines
-    ]
-
-
-def blas_of_numpy(model: Path) -> str:
-    """The kernels that numpy chose, in a process like the one that is measured."""
-    with peers(["numpy"], model, 1) as (peer,):
-        return str(peer.ask("blas"))
+    loads: dict[str, float] = {}
+    results: dict[str, list[np.ndarray]] = {}
+    refused: dict[str, str] = {}
+    times: dict[str, list[float]] = {}
+    for engine in engines:
+        try:
+            loads[engine] = pool[engine].ask("load", str(model))
+            pool[engine].ask("inputs", str(given))
+            results[engine] = results_of(pool[engine], folder)
+            times[engine] = []
+        except PeerError as error:
+            refused[engine] = str(error)
+    for _ in range(rounds):
+        for engine, collected in times.items():
+            collected += pool[engine].ask("time", seconds, 1)
+    expected = results[list(results)[-1]] if results else []
+    measured = {engine: Measured(engine, refused=reason) for engine, reason in refused.items()}
+    for engine, collected in times.items():
+        error = relative_error(results[engine], expected)
+        measured[engine] = Measured(engine, loads[engine], statistics.median(collected), min(collected), error=error)
+    return Comparison({engine: measured[engine] for engine in engines}, expected)

@@ -8,8 +8,14 @@ import onnxruntime
 import pytest
 
 from benchmarks import models
-from benchmarks.__main__ import matmul, row
-from benchmarks.rounds import compare, relative_error
+from benchmarks.builder import F32, Builder
+from benchmarks.cases import Case, Work
+from benchmarks.kernels.matmul import matmul
+from benchmarks.machine import Bandwidth, Limits
+from benchmarks.measure import Plan, measure
+from benchmarks.report import Row, duration
+from benchmarks.results import merge_rows, read_rows
+from benchmarks.rounds import Measured, relative_error
 
 
 def outputs(model: onnx.ModelProto, sizes: dict[str, int], seed: int) -> list[np.ndarray]:
@@ -46,15 +52,55 @@ def test_an_unknown_model_is_named():
         models.light("resnet51")
 
 
-def test_rounds_check_every_engine_against_the_reference(tmp_path: Path):
-    model = matmul(32)
-    onnx.save(model, tmp_path / "matmul.onnx")
-    inputs = models.sample_inputs(model)
-    measured = compare(["numpy", "onnxruntime"], "numpy", tmp_path / "matmul.onnx", inputs, 1, 1, seconds=0.01)
-    assert [m.engine for m in measured] == ["numpy", "onnxruntime"]
-    assert measured[0].error == 0
-    assert measured[1].error < 1e-5
-    assert "reference" in row("matmul", 1, measured, "numpy", 1e9)
+def rows_of(cases: list[Case], tmp_path: Path, engines: list[str]) -> list[Row]:
+    plan = Plan(engines, [1], 1, 0.001, tmp_path / "rows.json", float("inf"), {})
+    return measure(cases, {1: Limits(1e9)}, plan)
+
+
+def test_every_engine_is_held_against_the_last(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    case = Case("matmul/32", lambda: matmul((32, 32), (32, 32), constant=True))
+    (row,) = rows_of([case], tmp_path, ["numpy", "onnxruntime"])
+    assert list(row.engines) == ["numpy", "onnxruntime"]
+    assert row.engines["onnxruntime"].error == 0
+    assert row.engines["numpy"].error < 1e-5
+    assert row.work.flops == 2 * 32**3
+    assert row.work.bytes == 3 * 4 * 32**2
+    assert row.bound == pytest.approx(2 * 32**3 / 1e9)
+    assert read_rows(tmp_path / "rows.json") == [row]
+    assert "matmul/32" in capsys.readouterr().out
+
+
+def test_what_an_engine_cannot_run_is_told_in_one_line(tmp_path: Path):
+    def relu() -> onnx.ModelProto:
+        build = Builder()
+        return build.model("m", 17, {"x": (F32, [4])}, {"y": (build.node("Relu", "relu", "x"), None)})
+
+    (row,) = rows_of([Case("relu", relu)], tmp_path, ["numpy", "onnxruntime"])
+    assert row.engines["numpy"].refused == "NotImplementedError: numpy takes part in matrix products only"
+    assert not row.engines["onnxruntime"].refused
+
+
+def test_later_rows_replace_earlier_ones_of_the_same_case(tmp_path: Path):
+    path = tmp_path / "rows.json"
+
+    def row(case: str, seconds: float) -> Row:
+        return Row(case, 1, {"aicc": Measured("aicc", run=seconds)}, Work(None, 1), 0.0)
+
+    merge_rows(path, [row("a", 1.0), row("b", 2.0)], {})
+    merge_rows(path, [row("b", 3.0)], {})
+    assert [(r.case, r.engines["aicc"].run) for r in read_rows(path)] == [("a", 1.0), ("b", 3.0)]
+
+
+def test_the_roofline_takes_the_level_that_holds_the_data():
+    limits = Limits(100.0, (Bandwidth(1000, 50.0, 40.0), Bandwidth(10000, 10.0, 12.0)))
+    assert limits.bound(200, 1000) == 20.0
+    assert limits.bound(200, 6000) == 500.0
+    assert limits.bound(10**6, 20000) == 10**4
+
+
+@pytest.mark.parametrize("seconds, text", [(1.234e-6, "1.23u"), (99.96e-6, "100u"), (0.0456, "45.6m"), (2.5, "2.50s")])
+def test_durations_have_three_digits(seconds: float, text: str):
+    assert duration(seconds) == text
 
 
 def test_a_nan_counts_as_an_infinite_difference():

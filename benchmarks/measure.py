@@ -1,0 +1,60 @@
+"""Measures cases one after the other and keeps what comes out."""
+
+import tempfile
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import onnx
+
+from benchmarks.cases import Case, work_of
+from benchmarks.machine import Limits
+from benchmarks.report import LiveTable, Row
+from benchmarks.results import merge_rows
+from benchmarks.rounds import compare, peers_for
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How to measure: which engines (the last that can run a case is the reference), how long, where to keep it."""
+
+    engines: Sequence[str]
+    threads: Sequence[int]
+    rounds: int
+    seconds: float
+    """Per engine and round."""
+    keep: Path
+    """The JSON file."""
+    budget: float
+    """Seconds after which no further case is begun."""
+    about: dict[str, object]
+
+
+def measure(cases: Iterable[Case], limits: dict[int, Limits], plan: Plan) -> list[Row]:
+    """The rows of all cases begun within the budget, printed as they come and merged into the file at the end."""
+    cases = list(cases)
+    start = time.monotonic()
+    rows: list[Row] = []
+    table = LiveTable([case.name for case in cases], [e for e in plan.engines if e != "aicc"])
+    try:
+        with tempfile.TemporaryDirectory() as name, peers_for(plan.threads) as pools:
+            path = Path(name) / "model.onnx"
+            for done, case in enumerate(cases):
+                if time.monotonic() - start > plan.budget:
+                    print(f"out of time: {len(cases) - done} cases left; run again with --resume")
+                    break
+                model = case.build()
+                onnx.save(model, path)
+                inputs = case.sample(model)
+                for threads in plan.threads:
+                    compared = compare(
+                        pools[threads], plan.engines, path, inputs, rounds=plan.rounds, seconds=plan.seconds
+                    )
+                    work = work_of(model, inputs, compared.results, case.bytes)
+                    bound = limits[threads].bound(work.flops, work.bytes)
+                    rows.append(Row(case.name, threads, compared.engines, work, bound))
+                    table.add(rows[-1])
+    finally:
+        merge_rows(plan.keep, rows, plan.about)
+    return rows

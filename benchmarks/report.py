@@ -1,0 +1,108 @@
+"""Rows of figures and their tables."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from benchmarks.cases import Work
+from benchmarks.rounds import Measured
+
+OURS = "aicc"
+
+SHORT = {"onnxruntime": "ort", "openvino": "ov"}
+"""What engines are called in columns."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One case with one number of threads. `bound` is the roofline's time in seconds, 0 where it says nothing."""
+
+    case: str
+    threads: int
+    engines: dict[str, Measured]
+    work: Work
+    bound: float
+
+    @property
+    def ours(self) -> Measured | None:
+        found = self.engines.get(OURS)
+        return None if found is None or found.refused else found
+
+    @property
+    def fastest_peer(self) -> Measured | None:
+        peers = [m for m in self.engines.values() if m.engine != OURS and not m.refused]
+        return min(peers, key=lambda m: m.run, default=None)
+
+    @property
+    def ratio(self) -> float | None:
+        """Our time over the fastest peer's: below 1 we are ahead."""
+        peer = self.fastest_peer
+        return None if self.ours is None or peer is None else self.ours.run / peer.run
+
+    @property
+    def refused(self) -> str:
+        """Why we could not run it; empty if we did or were not asked."""
+        found = self.engines.get(OURS)
+        return "" if found is None else found.refused
+
+
+def duration(seconds: float) -> str:
+    """Three significant digits: `12.3u`, `4.56m`, `1.23s`."""
+    for factor, unit in ((1e6, "u"), (1e3, "m")):
+        value = seconds * factor
+        if value < 999.5:
+            return f"{value:.{2 if value < 9.995 else 1 if value < 99.95 else 0}f}{unit}"
+    return f"{seconds:.2f}s"
+
+
+def worst_first(rows: Iterable[Row]) -> list[Row]:
+    """By falling ratio; what we cannot run comes last."""
+    return sorted(rows, key=lambda row: -(row.ratio if row.ratio is not None else -1.0))
+
+
+def _cells(row: Row, peers: Sequence[str]) -> list[str]:
+    ours, work = row.ours, row.work
+    cells = [row.case, str(row.threads)]
+    for engine in (OURS, *peers):
+        found = row.engines.get(engine)
+        cells.append("-" if found is None or found.refused else duration(found.run))
+    cells.append("-" if row.ratio is None else f"{row.ratio:.2f}")
+    if ours is None:
+        return [*cells, "-", "-", "-", "-"]
+    cells.append(f"{work.flops / ours.run / 1e9:.1f}" if work.flops else "-")
+    cells.append(f"{work.bytes / ours.run / 1e9:.1f}")
+    cells.append(f"{row.bound / ours.run:.0%}" if row.bound else "-")
+    cells.append(f"{ours.error:.0e}")
+    return cells
+
+
+def header(peers: Sequence[str]) -> list[str]:
+    names = [SHORT.get(peer, peer) for peer in peers]
+    return ["case", "thr", OURS, *names, "ratio", "GFLOP/s", "GB/s", "roof", "error"]
+
+
+class LiveTable:
+    """Prints rows as they come, in columns."""
+
+    def __init__(self, cases: Sequence[str], peers: Sequence[str]) -> None:
+        self.peers = peers
+        self.width = max((len(case) for case in cases), default=4)
+        print(self._line(header(peers)), flush=True)
+
+    def _line(self, cells: Sequence[str]) -> str:
+        return cells[0].ljust(self.width) + "".join(cell.rjust(9) for cell in cells[1:])
+
+    def add(self, row: Row) -> None:
+        print(self._line(_cells(row, self.peers)), flush=True)
+        for measured in row.engines.values():
+            if measured.refused and measured.engine != "numpy":
+                print(f"    {measured.engine}: {measured.refused}", flush=True)
+
+
+def markdown(rows: Iterable[Row], peers: Sequence[str]) -> str:
+    """The table of `rows` in their order, then what could not be run."""
+    lines = ["| " + " | ".join(header(peers)) + " |", "|---|" + "---:|" * (len(header(peers)) - 1)]
+    rows = list(rows)
+    lines += ["| " + " | ".join(_cells(row, peers)) + " |" for row in rows if not row.refused]
+    refused = {row.case: row.refused for row in rows if row.refused}
+    lines += ["", *(f"- {case}: {reason}" for case, reason in refused.items())] if refused else []
+    return "\n".join(lines)
