@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from xdsl.dialects import llvm as base
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
+from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr, StringAttr
 from xdsl.ir import Attribute, Operation
+from xdsl.utils.hints import isa
 
 from aicc.dialects.graph.dims import Dim
 from aicc.dialects.graph.symbolic import dim_max
@@ -57,6 +58,12 @@ class ModuleState:
         self._arenas[ordinal] = (place, size)
         self.entries[place]["bytes"] = str(size)
         return place
+
+    def profile(self, size: Dim, calls: Attribute | None) -> int:
+        """The place of the times of kernel calls; the signature lists what `calls` says of each."""
+        if isa(calls, ArrayAttr[ArrayAttr[StringAttr]]):
+            self.signature["profile"] = [[name.data for name in call] for call in calls]
+        return self.slot({"kind": "profile", "bytes": str(size)})
 
     def constant(self, value: DenseIntOrFPElementsAttr, element: Attribute) -> str:
         """The name of the global that holds a dense constant."""

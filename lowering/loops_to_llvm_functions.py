@@ -44,6 +44,7 @@ from aicc.transforms.diagnostics import fail
 
 SIGNATURE = "aicc.signature"
 ARENA = "aicc.arena"
+PROFILE = "aicc.profile"
 ENTRY_POINTS = ("main", "prepare")
 
 
@@ -82,7 +83,7 @@ def read_signature(main: func.FuncOp | None) -> dict[str, Any]:
     from aicc.dialects.graph.dtypes import numpy_dtype
 
     arguments = _arguments(main)
-    memrefs = [pair for pair in arguments if isinstance(pair[0], MemRefType) and ARENA not in pair[1]]
+    memrefs = [pair for pair in arguments if isinstance(pair[0], MemRefType) and not {ARENA, PROFILE} & pair[1].keys()]
     outputs = num_outputs(main) or min(1, len(memrefs))
     tensors: list[dict[str, Any]] = []
     for position, (type_, attrs) in enumerate(memrefs):
@@ -269,6 +270,8 @@ def _lower_entry_point(
         if ARENA in attributes:
             place = state.arena(fn.arenas, bytes_of(memref_of(argument)))
             fn.arenas += 1
+        elif PROFILE in attributes:
+            place = state.profile(bytes_of(memref_of(argument)), op.attributes.get(PROFILE))
         elif seen < inputs:
             place = state.slot({"kind": "input", "index": seen})
             seen += 1

@@ -57,6 +57,20 @@ class Model:
         """Name, dtype and shape of each output."""
         return self._outputs
 
+    @property
+    def kernel_calls(self) -> Sequence[tuple[str, ...]]:
+        """The calls that a model compiled with `profile=True` times: the kernel, then the source model's nodes."""
+        return self._program.signature.profile
+
+    @property
+    def counters(self) -> np.ndarray:
+        """
+        Of each of `kernel_calls`: runs, nanoseconds in all, nanoseconds of the shortest run, clock of the last one.
+
+        All runs of the program count, of any thread; `aicc.runtime.profile.reset_counters` forgets them.
+        """
+        return self._program.counters
+
     def with_threads(self, threads: int | None) -> "Model":
         """The same program, code and weights shared, for calls of at most `threads` threads."""
         return Model(self._program, threads=threads)

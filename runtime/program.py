@@ -19,6 +19,7 @@ import numpy as np
 from aicc.runtime.errors import ProgramError
 from aicc.runtime.expressions import compile_expression
 from aicc.runtime.memory import ALIGNMENT, aligned_empty
+from aicc.runtime.profile import CLOCK_SHIM, new_counters
 from aicc.runtime.signature import Signature
 from aicc.runtime.threads import PARALLEL_SHIM_OPENMP, PARALLEL_SHIM_SERIAL, openmp_parallel_address
 
@@ -64,6 +65,8 @@ class LoadedProgram:
             builder.add_ir(PARALLEL_SHIM_SERIAL)
         else:
             builder.add_ir(PARALLEL_SHIM_OPENMP).import_symbol("GOMP_parallel", openmp)
+        if program.signature.profile:
+            builder.add_ir(CLOCK_SHIM)
         for image in program.objects:
             builder.add_object_img(image)
         builder.add_current_process().export_symbol("main")
@@ -76,6 +79,7 @@ class LoadedProgram:
                 raise ProgramError(f"the compiled program cannot be linked: {error}") from error
         self.entry = _PROTOTYPE(self._tracker["main"])
         self._kept: list[np.ndarray] = []
+        self.counters = new_counters(len(program.signature.profile))
         self.table = self._constant_table(program)
         if program.has_prepare:
             self._prepare(_PROTOTYPE(self._tracker["prepare"]))
@@ -102,6 +106,8 @@ class LoadedProgram:
                 array = np.ascontiguousarray(program.weights[buffer.name])
             elif buffer.kind == "prepared":
                 array = aligned_empty([int(buffer.size)], np.dtype(np.uint8))
+            elif buffer.kind == "profile":
+                array = self.counters
             else:
                 table.append(0)
                 continue

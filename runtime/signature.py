@@ -40,7 +40,7 @@ class BufferInfo:
     """One entry of the pointer table that the program is called with."""
 
     kind: str
-    """`weight`, `prepared`, `input`, `output` or `arena`."""
+    """`weight`, `prepared`, `input`, `output`, `arena` or `profile`."""
     name: str = ""
     """Of weights and prepared buffers."""
     index: int = 0
@@ -58,6 +58,8 @@ class Signature:
     outputs: tuple[TensorInfo, ...]
     checks: tuple[Check, ...]
     buffers: tuple[BufferInfo, ...]
+    profile: tuple[tuple[str, ...], ...] = ()
+    """The kernel calls that a profiled program times: the kernel, then names of the source model's nodes."""
 
 
 def _tensor(entry: Mapping[str, Any]) -> TensorInfo:
@@ -86,6 +88,7 @@ def parse_signature(text: str) -> Signature:
                 BufferInfo(e["kind"], e.get("name", ""), e.get("index", 0), str(e.get("bytes", "0")))
                 for e in data["buffers"]
             ),
+            profile=tuple(tuple(call) for call in data.get("profile", ())),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise ProgramError(f"program signature is malformed: {error!r}") from error

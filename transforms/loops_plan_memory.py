@@ -180,7 +180,7 @@ def plan_function(function: func.FuncOp) -> Plan:
     entry = function.body.block
     arena = entry.insert_arg(memref_type([result.bytes], i8), len(entry.args))
     arena.name_hint = "arena"
-    _add_argument_attributes(function, len(entry.args), {ARENA: StringAttr(str(result.bytes))})
+    add_argument_attributes(function, len(entry.args), {ARENA: StringAttr(str(result.bytes))})
     function.update_function_type()
     offsets = _Offsets(entry)
     for alloc, offset in result.offsets.items():
@@ -196,7 +196,7 @@ def plan_function(function: func.FuncOp) -> Plan:
     return result
 
 
-def _add_argument_attributes(function: func.FuncOp, count: int, last: dict[str, Attribute]) -> None:
+def add_argument_attributes(function: func.FuncOp, count: int, last: dict[str, Attribute]) -> None:
     """Gives the last of `count` arguments the attributes `last`."""
     given = list(function.arg_attrs.data) if function.arg_attrs is not None else []
     given += [DictionaryAttr({})] * (count - 1 - len(given))

@@ -83,6 +83,9 @@ PASSES: dict[str, PassEntry] = {
         "LoopsPlanMemoryPass",
         "gives every intermediate of main a place in one arena",
     ),
+    "loops-profile": PassEntry(
+        "aicc.transforms.loops_profile", "LoopsProfilePass", "makes main note how long each kernel call takes"
+    ),
     "loops-simplify": PassEntry(
         "aicc.transforms.loops_simplify",
         "LoopsSimplifyPass",
