@@ -14,10 +14,10 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from benchmarks.cases import Case
-from benchmarks.kernels import kernel_cases
+from benchmarks.kernels.catalog import kernel_cases
 from benchmarks.machine import measure_limits
 from benchmarks.measure import Plan, measure
-from benchmarks.networks import network_cases
+from benchmarks.networks.catalog import network_cases
 from benchmarks.results import read_rows
 from benchmarks.rounds import Peers
 

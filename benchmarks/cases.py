@@ -66,7 +66,7 @@ def _node_flops(node: onnx.NodeProto, shapes: Mapping[str, Sequence[int]]) -> in
     return 0
 
 
-def _shapes(model: onnx.ModelProto, inputs: Inputs) -> dict[str, list[int]]:
+def value_shapes(model: onnx.ModelProto, inputs: Inputs) -> dict[str, list[int]]:
     """The shape of every value that ONNX's own inference knows for these inputs."""
     fixed = onnx.ModelProto()
     fixed.CopyFrom(model)
@@ -112,7 +112,7 @@ def _tensor_bytes(tensor: onnx.TensorProto) -> int:
 
 def work_of(model: onnx.ModelProto, inputs: Inputs, outputs: Sequence[np.ndarray], least: int | None = None) -> Work:
     """The work of one run of `model`; `least` is the number of bytes if it is known better."""
-    shapes = _shapes(model, inputs)
+    shapes = value_shapes(model, inputs)
     constants = {node.output[0]: node.attribute[0].t for node in model.graph.node if node.op_type == "Constant"}
     shapes |= {name: list(numpy_helper.to_array(tensor).shape) for name, tensor in constants.items()}
     data = sum(array.nbytes for array in (*inputs.values(), *outputs))

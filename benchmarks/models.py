@@ -2,7 +2,7 @@
 The networks that tests and benchmarks run, as `onnx.ModelProto` built in memory: none of them is stored in the repo.
 
 - `light(name)`: the real graphs that the `onnx` package ships with constant weights, here with seeded random ones.
-- `mobilenet_v2()` and `encoder_transformer()`: as `torch.onnx` exports them, see `benchmarks/exported.py`.
+- `mobilenet_v2()` and `encoder_transformer()`: two of the networks of `benchmarks/networks/`, as `torch.onnx` exports them.
 - `sample_inputs(model, sizes)`: seeded inputs for any of them.
 """
 
@@ -13,7 +13,8 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from benchmarks.exported import encoder_transformer, mobilenet_v2
+from benchmarks.networks.bert import encoder_transformer
+from benchmarks.networks.mobile import mobilenet_v2
 from benchmarks.weights import draw, weight_roles
 
 __all__ = ["LIGHT", "encoder_transformer", "light", "mobilenet_v2", "sample_inputs"]

@@ -1,4 +1,4 @@
-"""MobileNet-v2 and a BERT encoder with random weights, built node by node as `torch.onnx` exports them."""
+"""A BERT encoder with random weights, built node by node as `torch.onnx` exports it."""
 
 import math
 from collections.abc import Sequence
@@ -8,69 +8,6 @@ import onnx
 from onnx import numpy_helper
 
 from benchmarks.builder import F32, I64, Builder
-
-
-def mobilenet_v2(batch: int | str = "N", size: int = 224, classes: int = 1000, seed: int = 0) -> onnx.ModelProto:
-    """
-    MobileNet-v2 (Sandler et al. 2018, table 2) as exported for evaluation: batch norms folded into the convolutions.
-
-    Input `input`: `[batch, 3, size, size]` f32, result `output`: `[batch, classes]` logits.
-    """
-    b = Builder(seed)
-
-    def conv(path: str, x: str, inputs: int, outputs: int, kernel: int, stride: int, groups: int, *, clip: bool) -> str:
-        fan_in = inputs // groups * kernel * kernel
-        weight = b.weight(
-            f"{path}.weight", "kernel" if clip else "linear", (outputs, inputs // groups, kernel, kernel), fan_in
-        )
-        bias = b.weight(f"{path}.bias", "offset", (outputs,))
-        x = b.node(
-            "Conv",
-            f"{path}/Conv",
-            x,
-            weight,
-            bias,
-            dilations=[1, 1],
-            group=groups,
-            kernel_shape=[kernel, kernel],
-            pads=[kernel // 2] * 4,
-            strides=[stride, stride],
-        )
-        if not clip:
-            return x
-        low, high = b.constant(f"{path}/Constant", 0.0, np.float32), b.constant(f"{path}/Constant_1", 6.0, np.float32)
-        return b.node("Clip", f"{path}/Clip", x, low, high)
-
-    x, channels, index = conv("/features/features.0", "input", 3, 32, 3, 2, 1, clip=True), 32, 1
-    for expansion, width, repeats, first_stride in (
-        (1, 16, 1, 1),
-        (6, 24, 2, 2),
-        (6, 32, 3, 2),
-        (6, 64, 4, 2),
-        (6, 96, 3, 1),
-        (6, 160, 3, 2),
-        (6, 320, 1, 1),
-    ):
-        for repeat in range(repeats):
-            path, hidden, stride = (
-                f"/features/features.{index}",
-                channels * expansion,
-                first_stride if repeat == 0 else 1,
-            )
-            y = x
-            if expansion != 1:
-                y = conv(f"{path}/conv/conv.0", y, channels, hidden, 1, 1, 1, clip=True)
-            y = conv(f"{path}/conv/conv.1", y, hidden, hidden, 3, stride, hidden, clip=True)
-            y = conv(f"{path}/conv/conv.2", y, hidden, width, 1, 1, 1, clip=False)
-            x = b.node("Add", f"{path}/Add", x, y) if stride == 1 and channels == width else y
-            channels, index = width, index + 1
-    x = conv(f"/features/features.{index}", x, channels, 1280, 1, 1, 1, clip=True)
-    x = b.node("GlobalAveragePool", "/GlobalAveragePool", x)
-    x = b.node("Flatten", "/Flatten", x, axis=1)
-    weight = b.weight("classifier.1.weight", "linear", (classes, 1280), 1280)
-    bias = b.weight("classifier.1.bias", "offset", (classes,))
-    x = b.node("Gemm", "/classifier/classifier.1/Gemm", x, weight, bias, alpha=1.0, beta=1.0, transB=1)
-    return b.model("main_graph", 13, {"input": (F32, (batch, 3, size, size))}, {"output": (x, (batch, classes))})
 
 
 def encoder_transformer(

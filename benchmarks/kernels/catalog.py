@@ -1,0 +1,12 @@
+"""All kernels that are measured."""
+
+from benchmarks.cases import Case
+from benchmarks.kernels.attention import attention_cases
+from benchmarks.kernels.convolution import convolution_cases
+from benchmarks.kernels.matmul import matmul_cases
+from benchmarks.kernels.memory import memory_cases
+
+
+def kernel_cases() -> list[Case]:
+    """All kernels, in the order of the tables."""
+    return [*matmul_cases(), *convolution_cases(), *memory_cases(), *attention_cases()]
