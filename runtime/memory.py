@@ -1,13 +1,23 @@
-"""Aligned arrays and the pool of arenas that concurrent calls of one model draw from."""
+"""Aligned arrays, and the pool of arenas that concurrent calls of one model draw from."""
 
+import mmap
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
 
 ALIGNMENT = 64
 """Bytes: a cache line, and the widest vector of the machines we compile for."""
+
+HUGE_PAGE = 2 << 20
+"""
+Bytes of a huge page. Arenas and prepared buffers of at least this size ask for such pages: their parts then lie as far
+apart in physical memory as in virtual memory, which spreads them evenly over the sets of the caches, and take few
+entries of the translation buffers.
+"""
 
 
 def aligned_empty(shape: Sequence[int], dtype: np.dtype[Any]) -> np.ndarray:
@@ -19,6 +29,27 @@ def aligned_empty(shape: Sequence[int], dtype: np.dtype[Any]) -> np.ndarray:
     raw = np.empty(size + ALIGNMENT, np.uint8)
     start = -raw.ctypes.data % ALIGNMENT
     return raw[start : start + size].view(dtype).reshape(shape)
+
+
+def long_lived_bytes(size: int) -> np.ndarray:
+    """`size` uninitialised bytes, aligned, in huge pages where the system has them and `size` is that large."""
+    if size < HUGE_PAGE or not hasattr(mmap, "MADV_HUGEPAGE"):
+        return aligned_empty([max(size, ALIGNMENT)], np.dtype(np.uint8))
+    # Address space only: pages before the start are never touched.
+    block = mmap.mmap(-1, size + HUGE_PAGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    with suppress(OSError):
+        # Refused by kernels that are built without them.
+        block.madvise(mmap.MADV_HUGEPAGE)
+    raw = np.frombuffer(block, np.uint8)
+    start = -raw.ctypes.data % HUGE_PAGE
+    return raw[start : start + size]
+
+
+def long_lived_blocks(sizes: Sequence[int]) -> list[np.ndarray]:
+    """Arrays of so many bytes each, aligned, next to each other in one block of `long_lived_bytes`."""
+    ends = list(accumulate(-(-size // ALIGNMENT) * ALIGNMENT for size in sizes))
+    block = long_lived_bytes(ends[-1] if ends else 0)
+    return [block[start : start + size] for start, size in zip([0, *ends], sizes, strict=False)]
 
 
 class ArenaPool:
@@ -37,7 +68,7 @@ class ArenaPool:
             # A smaller arena would stay unused while larger ones exist: let it go.
             if self._free:
                 self._free.pop()
-        return aligned_empty([max(size, ALIGNMENT)], np.dtype(np.uint8))
+        return long_lived_bytes(size)
 
     def give(self, arena: np.ndarray) -> None:
         """Returns an arena taken with `take`."""
