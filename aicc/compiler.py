@@ -20,8 +20,8 @@ from aicc.lowering.levels import level_of
 from aicc.lowering.pipelines import LEVELS, PipelineOptions, Step, pipeline_steps
 from aicc.lowering.signature import main_function
 from aicc.objects import emit_objects, split
+from aicc.runtime.compiled import CompiledProgram
 from aicc.runtime.model import Model
-from aicc.runtime.program import CompiledProgram
 from aicc.runtime.signature import parse_signature
 from aicc.source import load_module, model_folder
 from aicc.tools.pipeline import PassStep

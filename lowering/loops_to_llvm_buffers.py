@@ -34,6 +34,12 @@ class ModuleState:
         """Notes that the library function `name` is called."""
         self.externals[name] = (operands, result)
 
+    def weight(self, name: str, file: str | None, kept: bool) -> int:
+        """The place of a weight; `kept` says that `@main` reads it, and not `@prepare` alone."""
+        place = self.slot({"kind": "weight", "name": name, "file": file})
+        self.entries[place]["kept"] = kept or self.entries[place].get("kept", False)
+        return place
+
     def slot(self, entry: Mapping[str, Any]) -> int:
         """The place of a buffer in the table; equal entries share one."""
         key = tuple(sorted(entry.items()))

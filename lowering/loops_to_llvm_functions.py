@@ -304,7 +304,7 @@ def lower_constant(fn: Function, op: ConstantOp) -> None:
     if isinstance(value, BufferAttr):
         if fn.table is None:
             fn.not_lowered(op, "only @main and @prepare know weights; hand it to the kernel as an argument")
-        place = fn.state.slot({"kind": "weight", "name": value.data.name, "file": value.data.file})
+        place = fn.state.weight(value.data.name, value.data.file, kept=fn.name == "main")
         fn.values[op.result] = fn.buffer_at(table_pointer(fn, place), type_, 0)
         return
     assert isinstance(value, DenseIntOrFPElementsAttr)

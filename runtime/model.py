@@ -1,7 +1,10 @@
 """A model that is ready to run."""
 
 import ctypes
+import os
 from collections.abc import Mapping, Sequence
+from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,6 +12,7 @@ import numpy as np
 from aicc.runtime.binding import ShapeBinder
 from aicc.runtime.errors import InputError
 from aicc.runtime.expressions import compile_expressions
+from aicc.runtime.image import write_image
 from aicc.runtime.memory import ArenaPool, aligned_empty
 from aicc.runtime.program import CompiledProgram, LoadedProgram
 from aicc.runtime.signature import TensorInfo
@@ -128,6 +132,20 @@ class Model:
             for arena in arenas:
                 self._arenas.give(arena)
         return results
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """
+        Writes the model to a file of its own, code and weights, for `aicc.load`: on this machine or one like it.
+
+        Raises:
+            OSError: the file cannot be written.
+        """
+        path = Path(path)
+        write_image(path, self._program.program)
+        # A temporary file is for its owner only; this one is as open as any other new file.
+        mask = os.umask(0)
+        os.umask(mask)
+        path.chmod(0o666 & ~mask)
 
     def __repr__(self) -> str:
         return f"Model({', '.join(map(str, self._inputs))} -> {', '.join(map(str, self._outputs))})"

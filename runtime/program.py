@@ -9,33 +9,23 @@ the values of its symbols.
 import ctypes
 import itertools
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 
 import llvmlite.binding as llvm
 import numpy as np
 
+from aicc.runtime.compiled import CompiledProgram
 from aicc.runtime.errors import ProgramError
 from aicc.runtime.expressions import compile_expression
 from aicc.runtime.memory import ALIGNMENT, aligned_empty
 from aicc.runtime.profile import CLOCK_SHIM, new_counters
-from aicc.runtime.signature import Signature
 from aicc.runtime.threads import PARALLEL_SHIM_OPENMP, PARALLEL_SHIM_SERIAL, openmp_parallel_address
 
 _PROTOTYPE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
 _counter = itertools.count()
 _link_lock = threading.Lock()
-
-
-@dataclass(frozen=True)
-class CompiledProgram:
-    """What the compiler hands over: position-independent objects for this machine, and the data they refer to."""
-
-    signature: Signature
-    objects: Sequence[bytes]
-    weights: Mapping[str, np.ndarray]
-    has_prepare: bool
 
 
 @cache
@@ -52,6 +42,8 @@ def _engine() -> llvm.LLJIT:
 class LoadedProgram:
     """
     Linked code with its weights and prepared buffers; safe to call from several threads.
+
+    `program` is what was linked, without the weights that only `prepare` needed, and with what that has computed.
 
     Raises:
         ProgramError: the objects cannot be linked, or a weight is missing.
@@ -70,7 +62,8 @@ class LoadedProgram:
         for image in program.objects:
             builder.add_object_img(image)
         builder.add_current_process().export_symbol("main")
-        if program.has_prepare:
+        to_prepare = program.has_prepare and program.prepared is None
+        if to_prepare:
             builder.export_symbol("prepare")
         with _link_lock:
             try:
@@ -78,11 +71,19 @@ class LoadedProgram:
             except RuntimeError as error:
                 raise ProgramError(f"the compiled program cannot be linked: {error}") from error
         self.entry = _PROTOTYPE(self._tracker["main"])
-        self._kept: list[np.ndarray] = []
         self.counters = new_counters(len(program.signature.profile))
-        self.table = self._constant_table(program)
-        if program.has_prepare:
+        arrays = self._arrays(program)
+        self.table = [0 if array is None else array.ctypes.data for array in arrays]
+        if to_prepare:
             self._prepare(_PROTOTYPE(self._tracker["prepare"]))
+        weights: dict[str, np.ndarray] = {}
+        prepared: dict[str, np.ndarray] = {}
+        for slot, (buffer, array) in enumerate(zip(self.signature.buffers, arrays, strict=True)):
+            if buffer.kind == "weight" and not buffer.kept:
+                self.table[slot] = 0
+            elif array is not None and buffer.kind in ("weight", "prepared"):
+                (weights if buffer.kind == "weight" else prepared)[buffer.name] = array
+        self.program = replace(program, weights=weights, prepared=prepared)
 
     def _prepare(self, entry: Callable[[int, int, int], None]) -> None:
         """Computes what depends on constants alone; its arena is a constant, so symbols may have any value."""
@@ -96,21 +97,23 @@ class LoadedProgram:
                 pointers[slot] = arenas[-1].ctypes.data
         entry(ctypes.addressof(pointers), ctypes.addressof(sizes), 1)
 
-    def _constant_table(self, program: CompiledProgram) -> list[int]:
-        """The pointer table with weights and prepared buffers filled in and 0 elsewhere."""
-        table: list[int] = []
+    def _arrays(self, program: CompiledProgram) -> list[np.ndarray | None]:
+        """The constants of the pointer table: weights, prepared buffers and counters."""
+        arrays: list[np.ndarray | None] = []
         for buffer in program.signature.buffers:
-            if buffer.kind == "weight":
+            array: np.ndarray | None = None
+            if buffer.kind == "weight" and (buffer.kept or program.prepared is None):
                 if buffer.name not in program.weights:
                     raise ProgramError(f"the weight '{buffer.name}' is missing")
                 array = np.ascontiguousarray(program.weights[buffer.name])
             elif buffer.kind == "prepared":
-                array = aligned_empty([int(buffer.size)], np.dtype(np.uint8))
+                if program.prepared is None:
+                    array = aligned_empty([int(buffer.size)], np.dtype(np.uint8))
+                else:
+                    array = program.prepared.get(buffer.name)
+                if array is None or array.nbytes != int(buffer.size):
+                    raise ProgramError(f"the prepared buffer '{buffer.name}' is missing, or not of {buffer.size} bytes")
             elif buffer.kind == "profile":
                 array = self.counters
-            else:
-                table.append(0)
-                continue
-            self._kept.append(array)
-            table.append(array.ctypes.data)
-        return table
+            arrays.append(array)
+        return arrays

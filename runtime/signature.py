@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 import numpy as np
@@ -47,6 +47,8 @@ class BufferInfo:
     """Of inputs and outputs."""
     size: str = "0"
     """Bytes of prepared buffers and the arena, as an expression over the symbols."""
+    kept: bool = True
+    """Of weights: whether `main` reads it; `prepare` alone reads the others."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,8 @@ class Signature:
     buffers: tuple[BufferInfo, ...]
     profile: tuple[tuple[str, ...], ...] = ()
     """The kernel calls that a profiled program times: the kernel, then names of the source model's nodes."""
+    text: str = field(default="", compare=False, repr=False)
+    """The JSON form that all this was read from."""
 
 
 def _tensor(entry: Mapping[str, Any]) -> TensorInfo:
@@ -85,10 +89,13 @@ def parse_signature(text: str) -> Signature:
             outputs=tuple(_tensor(e) for e in data["outputs"]),
             checks=tuple(Check(e["lhs"], e["rhs"], e["text"]) for e in data.get("checks", ())),
             buffers=tuple(
-                BufferInfo(e["kind"], e.get("name", ""), e.get("index", 0), str(e.get("bytes", "0")))
+                BufferInfo(
+                    e["kind"], e.get("name", ""), e.get("index", 0), str(e.get("bytes", "0")), e.get("kept", True)
+                )
                 for e in data["buffers"]
             ),
             profile=tuple(tuple(call) for call in data.get("profile", ())),
+            text=text,
         )
     except (KeyError, TypeError, ValueError) as error:
         raise ProgramError(f"program signature is malformed: {error!r}") from error

@@ -1,0 +1,246 @@
+"""
+The file form of a compiled program: `aicc.load` and the cache map it into memory and link it; nothing is compiled.
+
+Layout, little endian:
+
+    0   8 bytes    MAGIC
+    8   u32, u32   FORMAT, 0
+    16  u64, u64   bytes of the table, bytes of the file
+    32  32 bytes   SHA-256 of the 32 bytes before and the table
+    64  table      JSON: signature, machine, key, and of each part its place and checksum
+    ..  parts      object code and arrays, each at a multiple of 64 bytes
+
+Objects are checked by their SHA-256. Arrays are checked by `checksum`, at the speed of memory: it finds every damage
+that changes one bit, or all data from some place on, and other damage but with a chance of 2^-64. It is no protection
+against someone who forges a file: a program is code, and must come from where one would run code from.
+
+A weight that another file holds as it is, such as that of the model, may be named by its place there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import mmap
+import os
+import struct
+import tempfile
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, cast
+
+import numpy as np
+
+from aicc.runtime.compiled import CompiledProgram, Machine
+from aicc.runtime.errors import ProgramError
+from aicc.runtime.memory import ALIGNMENT
+from aicc.runtime.signature import parse_signature
+
+MAGIC = b"AICCPROG"
+FORMAT = 1
+"""Goes up with every change of the layout, the table or the calling convention of programs."""
+
+TEMPORARY = "new-"
+"""What the names of files begin with that are still being written."""
+
+_HEAD = struct.Struct("<8sIIQQ")
+_HEAD_BYTES = 64
+
+_BLOCK = 8192
+_FACTORS = (np.arange(_BLOCK, dtype=np.uint64) * np.uint64(2) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+"""Odd, so that a change of one bit in a word never disappears in the product modulo 2^64."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Bytes of another file, which the reader of the image knows by the name `source`."""
+
+    source: str
+    offset: int
+    size: int
+
+
+def checksum(data: np.ndarray) -> str:
+    """
+    SHA-256 of the sums `sum(word[i] * factor[i])` modulo 2^64 over blocks of 8192 words, and of the bytes left over.
+
+    `data` is one-dimensional, of bytes.
+    """
+    count = data.size // (8 * _BLOCK)
+    words = data[: count * 8 * _BLOCK].view("<u8").reshape(count, _BLOCK)
+    sums: np.ndarray = np.einsum("ij,j->i", words, _FACTORS)
+    digest = hashlib.sha256(sums.astype("<u8", copy=False).tobytes())
+    digest.update(data[count * 8 * _BLOCK :].tobytes())
+    return digest.hexdigest()
+
+
+def _bytes_of(array: np.ndarray) -> np.ndarray:
+    return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+
+
+def _round_up(size: int) -> int:
+    return -(-size // ALIGNMENT) * ALIGNMENT
+
+
+def image_bytes(program: CompiledProgram, outside: Mapping[str, Place]) -> int:
+    """About the size of the file that `write_image` makes."""
+    weights = sum(array.nbytes for name, array in program.weights.items() if name not in outside)
+    prepared = sum(array.nbytes for array in (program.prepared or {}).values())
+    return weights + prepared + sum(map(len, program.objects))
+
+
+def write_image(
+    path: Path,
+    program: CompiledProgram,
+    *,
+    key: Mapping[str, Any] | None = None,
+    outside: Mapping[str, Place] | None = None,
+) -> None:
+    """
+    Writes `program`, whose `prepare` has run, so that `path` is either as before or complete.
+
+    `key` is stored for `read_table`. Weights named in `outside` are not written.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    assert program.prepared is not None or not program.has_prepare
+    outside = outside or {}
+    parts: list[memoryview] = []
+    end = 0
+
+    def place(data: memoryview) -> tuple[int, int]:
+        nonlocal end
+        start, end = end, end + _round_up(len(data))
+        parts.append(data)
+        return start, len(data)
+
+    objects = [[*place(memoryview(image)), hashlib.sha256(image).hexdigest()] for image in program.objects]
+    arrays: list[dict[str, Any]] = []
+    for kind, group in (("weight", program.weights), ("prepared", program.prepared or {})):
+        for name, array in group.items():
+            entry: dict[str, Any] = {"kind": kind, "name": name}
+            if kind == "weight" and name in outside:
+                found = outside[name]
+                entry |= {"source": found.source, "place": [found.offset, found.size]}
+            else:
+                data = _bytes_of(array)
+                entry |= {"place": place(data.data), "checksum": checksum(data)}
+            arrays.append(entry)
+    machine = None if program.machine is None else [program.machine.triple, *program.machine.features]
+    table = json.dumps(
+        {
+            "signature": program.signature.text,
+            "machine": machine,
+            "key": key,
+            "has_prepare": program.has_prepare,
+            "objects": objects,
+            "arrays": arrays,
+        }
+    ).encode()
+    head = _HEAD.pack(MAGIC, FORMAT, 0, len(table), _round_up(_HEAD_BYTES + len(table)) + end)
+    with replacing(path) as file:
+        file.write(head + hashlib.sha256(head + table).digest() + table)
+        file.write(bytes(_round_up(_HEAD_BYTES + len(table)) - _HEAD_BYTES - len(table)))
+        for data in parts:
+            file.write(data)
+            file.write(bytes(_round_up(len(data)) - len(data)))
+
+
+@contextmanager
+def replacing(path: Path) -> Generator[IO[bytes]]:
+    """A new file that takes the place of `path` when the context is left without an exception."""
+    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=TEMPORARY, delete=False) as file:
+        try:
+            yield file
+            file.flush()
+            os.replace(file.name, path)
+        except BaseException:
+            os.unlink(file.name)
+            raise
+
+
+def _mapped(path: Path) -> np.ndarray:
+    """The bytes of the file, read-only; all of it is about to be read."""
+    with open(path, "rb") as file:
+        if os.fstat(file.fileno()).st_size == 0:
+            return np.zeros(0, np.uint8)
+        flags = mmap.MAP_SHARED | getattr(mmap, "MAP_POPULATE", 0)
+        return np.frombuffer(mmap.mmap(file.fileno(), 0, flags=flags, prot=mmap.PROT_READ), np.uint8)
+
+
+def _table_bytes(head: bytes, size: int, path: Path) -> int:
+    """The length of the table, by the first bytes of a file that has `size` bytes."""
+    if len(head) < _HEAD_BYTES or head[: len(MAGIC)] != MAGIC:
+        raise ProgramError(f"{path} is no compiled program")
+    _, version, _, length, total = _HEAD.unpack_from(head)
+    if version != FORMAT:
+        raise ProgramError(f"{path} has format {version}, this version of aicc reads {FORMAT}; compile the model again")
+    if total != size or length > size - _HEAD_BYTES:
+        raise ProgramError(f"{path} is damaged: it has {size} bytes, expected {total}")
+    return length
+
+
+def _parse_table(head: bytes, table: bytes, path: Path) -> dict[str, Any]:
+    if hashlib.sha256(head[: _HEAD.size] + table).digest() != head[_HEAD.size : _HEAD_BYTES]:
+        raise ProgramError(f"{path} is damaged: its table does not match its checksum")
+    return cast("dict[str, Any]", json.loads(table))
+
+
+def read_table(path: Path) -> dict[str, Any]:
+    """
+    The table alone; the parts are not read.
+
+    Raises:
+        ProgramError: the file is no intact image of this format.
+        OSError: it cannot be read.
+    """
+    with open(path, "rb") as file:
+        head = file.read(_HEAD_BYTES)
+        length = _table_bytes(head, os.fstat(file.fileno()).st_size, path)
+        return _parse_table(head, file.read(length), path)
+
+
+def read_image(path: Path, sources: Callable[[str], np.ndarray] | None = None) -> CompiledProgram:
+    """
+    The program, its arrays mapped. `sources` gives the bytes of the other files that weights may lie in.
+
+    Raises:
+        ProgramError: the file is no image of this format, or is damaged.
+        OSError: it cannot be read.
+    """
+    data = _mapped(path)
+    head = data[:_HEAD_BYTES].tobytes()
+    length = _table_bytes(head, data.size, path)
+    table = _parse_table(head, data[_HEAD_BYTES : _HEAD_BYTES + length].tobytes(), path)
+    parts = data[_round_up(_HEAD_BYTES + length) :]
+    objects: list[bytes] = []
+    for offset, size, digest in table["objects"]:
+        image = parts[offset : offset + size].tobytes()
+        if hashlib.sha256(image).hexdigest() != digest:
+            raise ProgramError(f"{path} is damaged: object code does not match its checksum")
+        objects.append(image)
+    arrays: dict[str, dict[str, np.ndarray]] = {"weight": {}, "prepared": {}}
+    for entry in table["arrays"]:
+        offset, size = entry["place"]
+        if "source" in entry:
+            assert sources is not None, "whoever names other files reads them again"
+            array = sources(entry["source"])[offset : offset + size]
+            if array.size != size:
+                raise ProgramError(f"{path}: the weight '{entry['name']}' is not where it was in {entry['source']}")
+        else:
+            array = parts[offset : offset + size]
+            if checksum(array) != entry["checksum"]:
+                raise ProgramError(f"{path} is damaged: the data of '{entry['name']}' do not match their checksum")
+        arrays[entry["kind"]][entry["name"]] = array
+    machine = table["machine"]
+    return CompiledProgram(
+        parse_signature(table["signature"]),
+        objects,
+        arrays["weight"],
+        table["has_prepare"],
+        prepared=arrays["prepared"],
+        machine=None if machine is None else Machine(machine[0], tuple(machine[1:])),
+    )
