@@ -5,6 +5,7 @@ that what one of them writes for a row is still in cache when the next one reads
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 
 from xdsl.dialects.func import FuncOp
@@ -14,8 +15,8 @@ from aicc.dialects.graph.dims import provably_equal
 from aicc.dialects.loops import ForOp, LoadOp, StoreOp
 from aicc.transforms.auto_schedule_common import Kernel
 from aicc.transforms.loops_dependence import Dependence, root_of
-from aicc.transforms.loops_facts import Nest, analyse_nest
-from aicc.transforms.loops_fuse import fuse_loops, plan_fusion
+from aicc.transforms.loops_facts import Loop, Nest, analyse_nest
+from aicc.transforms.loops_fuse import check_same_indices, fuse_loops, plan_fusion
 from aicc.transforms.loops_nest import StepError
 
 
@@ -27,9 +28,12 @@ def top_loops(func: FuncOp) -> list[ForOp]:
 def _row_loops(nest: Nest) -> int:
     """How many leading parallel loops may go around a whole row: those before the first one with contiguous access."""
     for position, loop in enumerate(nest.parallel):
-        if any(access.moves[loop].stride == 1 and len(access.dims) > position + 1 for access in nest.accesses):
-            return position
         inside = [*nest.parallel[position + 1 :], *nest.reductions]
+        if any(
+            access.moves[loop].stride == 1 and any(access.depends(other) for other in inside)
+            for access in nest.accesses
+        ):
+            return position
         if not any(access.moves[other].stride == 1 for other in inside for access in nest.accesses):
             return position
     return len(nest.parallel)
@@ -40,10 +44,20 @@ def _shared_rows(first: Nest, second: Nest) -> int:
     count = 0
     most = min(_row_loops(first), _row_loops(second))
     for a, b in zip(first.parallel[:most], second.parallel[:most], strict=True):
-        if a.extent is None or b.extent is None or not provably_equal(a.extent, b.extent):
+        if not _same_trips(a, b):
             break
         count += 1
     return count
+
+
+def _same_trips(a: Loop, b: Loop) -> bool:
+    if a.extent is not None and b.extent is not None:
+        return provably_equal(a.extent, b.extent)
+    try:
+        check_same_indices(a.op, b.op)
+    except StepError:
+        return False
+    return True
 
 
 def _feeds(first: ForOp, second: ForOp) -> bool:
@@ -54,7 +68,11 @@ def _feeds(first: ForOp, second: ForOp) -> bool:
 
 def fuse_rows(kernel: Kernel) -> None:
     """Fuses neighbouring nests of the kernel along common rows, in the kernel itself and in its schedule."""
-    tops = top_loops(kernel.func)
+    fuse_neighbours(kernel, top_loops(kernel.func))
+
+
+def fuse_neighbours(kernel: Kernel, tops: Sequence[ForOp]) -> None:
+    """Fuses nests that stand one after the other in a block along common rows."""
     nests = [analyse_nest(top) for top in tops]
     depths = [
         _shared_rows(a, b) if a is not None and b is not None and _feeds(x, y) else 0
@@ -67,7 +85,7 @@ def fuse_rows(kernel: Kernel) -> None:
             end += 1
         if end > start:
             # One depth for the whole run of nests.
-            _fuse_run(kernel, tops[start : end + 1], min(depths[start:end]))
+            _fuse_run(kernel, list(tops[start : end + 1]), min(depths[start:end]))
         start = end + 1
 
 

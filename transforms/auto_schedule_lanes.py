@@ -92,6 +92,9 @@ def _reuse(nest: Nest, access: Access) -> int:
     for loop in nest.parallel:
         if not access.depends(loop):
             product *= loop.trips
+    for loop in nest.around:
+        if loop.op.induction not in access.op.indices:
+            product *= loop.trips
     return product
 
 
@@ -136,7 +139,8 @@ def lane_cycles(kernel: Kernel, nest: Nest, lane: Loop) -> float:
         cycles += outputs / plan.width if contiguous else 2.0 * outputs
     for access in plan.packed:
         if not kernel.is_constant(access.memref):
-            elements = prod(map(guess, access.dims))
+            # Packed once for all that the loops around do.
+            elements = prod(map(guess, access.dims)) / prod(loop.trips for loop in nest.around)
             cycles += elements * (1.0 / plan.width if access.moves[lane].stride == 1 else 2.0)
     return cycles
 
@@ -178,8 +182,9 @@ def plan_lanes(kernel: Kernel, nest: Nest, lane: Loop) -> LanePlan:
     for row in candidates:
         cost = _tile_cost(nest, chain, lane, row, width, packed, kernel.facts)
         rows = 1 if row is None else row.trips
-        known = row is None or isinstance(row.extent, int)
-        tile = choose_tile(cost, rows, lane.trips, width, kernel.facts.vector_registers, MOST_ROWS, known)
+        known = row is None or isinstance(row.extent, int) or row.limit > 0
+        limit = 0 if row is None else row.limit
+        tile = choose_tile(cost, rows, lane.trips, width, kernel.facts.vector_registers, MOST_ROWS, known, limit)
         others = 1
         for loop in nest.parallel:
             if loop is not lane and loop is not row:
@@ -256,7 +261,7 @@ def _best_order(
         choices = list(free)
         at = next((i for i, level in enumerate(choices) if level.loop is row), None)
         if block:
-            if at is None or choices[at].trips < 2 * block or len(free) < 2:
+            if at is None or choices[at].trips < 2 * block or len(free) < 2 or choices[at].loop.limit:
                 continue
             whole = choices[at]
             choices[at : at + 1] = [

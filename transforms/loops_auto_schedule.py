@@ -25,6 +25,7 @@ from xdsl.passes import ModulePass
 from aicc.dialects.loops import ForOp
 from aicc.dialects.loops.functions import kernels
 from aicc.transforms.auto_schedule_callers import constant_buffers
+from aicc.transforms.auto_schedule_blocks import fuse_blocks
 from aicc.transforms.auto_schedule_common import Kernel, threads_for
 from aicc.transforms.auto_schedule_elementwise import collapsible, lane_order, schedule_elementwise
 from aicc.transforms.auto_schedule_fuse import fuse_rows, top_loops
@@ -170,6 +171,7 @@ def is_plain(func: FuncOp) -> bool:
 @dataclass(frozen=True)
 class LoopsAutoSchedulePass(ModulePass):
     """Writes a schedule for each kernel that has none and whose nests no step has changed."""
+    fuse_blocks(kernel)
 
     name = "loops-auto-schedule"
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from xdsl.ir import Block, Operation, SSAValue
-from xdsl.ir.affine import AffineDimExpr, AffineMap
+from dataclasses import dataclass
 
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineMap
+
+from aicc.dialects.graph.dims import Dim
 from aicc.dialects.loops.access import LoadOp, StoreOp, access_of
 from aicc.dialects.loops.attrs import memref_dims, memref_of, memref_type
 from aicc.dialects.loops.control import ForOp
 from aicc.dialects.loops.memory import AllocOp, CopyOp, ViewOp
+from aicc.dialects.tensor_ops.affine import from_linear, linear_form
+from aicc.transforms.loops_index import IndexBounds
 
 
 def erase_unread_buffers(root: Operation) -> int:
@@ -51,18 +56,21 @@ def shrink_buffers(root: Operation) -> int:
             loops.for %i {                                   %t = loops.alloc : memref<16xf32>
               ... %t[%i, %j] ...                             ... %t[%j] ...
 
-    The loop must hold all uses of the buffer, all of them with its induction variable as the index of one dimension.
+    The loop must hold all uses of the buffer, all of them with its induction variable as the index of one dimension, or
+    with a multiple of it and less than one such step to that: of `%t[8 * %i + %k]` with `%k` below 8, each iteration
+    gets `%t[%k]`.
     """
+    bounds = IndexBounds()
     count = 0
     pending = [op for op in root.walk() if isinstance(op, AllocOp)]
     while pending:
-        if (smaller := _shrink(pending.pop())) is not None:
+        if (smaller := _shrink(pending.pop(), bounds)) is not None:
             pending.append(smaller)
             count += 1
     return count
 
 
-def _shrink(alloc: AllocOp) -> AllocOp | None:
+def _shrink(alloc: AllocOp, bounds: IndexBounds) -> AllocOp | None:
     block = alloc.parent
     assert block is not None
     users: list[LoadOp | StoreOp] = []
@@ -77,19 +85,23 @@ def _shrink(alloc: AllocOp) -> AllocOp | None:
     if not isinstance(loop, ForOp):
         return None
     type = memref_of(alloc.result)
-    own = {dim for dim in range(type.get_num_dims()) if all(_index_is(user, dim, loop.induction) for user in users)}
-    if not own:
+    parts = [_part(users, dim, loop, bounds) for dim in range(type.get_num_dims())]
+    if not any(parts):
         return None
-    kept = [dim for dim in range(type.get_num_dims()) if dim not in own]
-    dims = memref_dims(type)
-    smaller = AllocOp(memref_type([dims[dim] for dim in kept], type.element_type))
+    dims: list[Dim] = []
+    for part, dim in zip(parts, memref_dims(type), strict=True):
+        if part is None:
+            dims.append(dim)
+        elif part.size > 1:
+            dims.append(part.size)
+    smaller = AllocOp(memref_type(dims, type.element_type))
     smaller.location = alloc.location
     smaller.result.name_hint = alloc.result.name_hint
     first = loop.block.first_op
     assert first is not None
     loop.block.insert_op_before(smaller, first)
     for user in users:
-        _redirect(user, smaller.result, kept)
+        _redirect(user, smaller.result, parts, loop)
     alloc.detach()
     alloc.erase()
     return smaller
@@ -103,16 +115,54 @@ def _holder(op: Operation, block: Block) -> Operation | None:
     return holder
 
 
-def _index_is(op: LoadOp | StoreOp, dim: int, value: SSAValue) -> bool:
-    affine_map, operands, _ = access_of(op)
-    expr = affine_map.results[dim]
-    return isinstance(expr, AffineDimExpr) and expr.position < len(operands) and operands[expr.position] is value
+@dataclass(frozen=True)
+class _Part:
+    """What one iteration uses of a dimension: `size` elements from `factor * iteration + start` on."""
+
+    factor: int
+    start: int
+    size: int
 
 
-def _redirect(op: LoadOp | StoreOp, memref: SSAValue, kept: list[int]) -> None:
-    """Lets an access use a buffer that has only the dimensions `kept`."""
+def _part(users: list[LoadOp | StoreOp], dim: int, loop: ForOp, bounds: IndexBounds) -> _Part | None:
+    """The part of a dimension that belongs to an iteration alone; `None` if there is no such."""
+    factors: set[int] = set()
+    lows: list[int] = []
+    highs: list[int] = []
+    for user in users:
+        affine_map, operands, lanes = access_of(user)
+        expr = affine_map.results[dim]
+        position = operands.index(loop.induction) if loop.induction in operands else -1
+        factor = 1 if expr == AffineDimExpr(position) else linear_form(expr).dim_coefficient(position)
+        factors.add(factor)
+        if position < 0 or factor < 1 or len(factors) > 1:
+            return None
+        low, high = bounds.simplifier(operands, lanes).bounds(_without(expr, position, factor))
+        if low is None or high is None:
+            return None
+        lows.append(low)
+        highs.append(high)
+    size = max(highs) - min(lows) + 1
+    (factor,) = factors
+    return _Part(factor, min(lows), size) if size <= factor * loop.step_value else None
+
+
+def _without(expr: AffineExpr, position: int, factor: int) -> AffineExpr:
+    """`expr` less `factor` times the dimension at `position`."""
+    return from_linear(linear_form(expr + AffineDimExpr(position) * -factor))
+
+
+def _redirect(op: LoadOp | StoreOp, memref: SSAValue, parts: list[_Part | None], loop: ForOp) -> None:
+    """Lets an access use a buffer that has only the part of each dimension that belongs to an iteration."""
     affine_map, operands, _ = access_of(op)
-    smaller = AffineMap(affine_map.num_dims, 0, tuple(affine_map.results[dim] for dim in kept))
+    position = operands.index(loop.induction)
+    exprs: list[AffineExpr] = []
+    for expr, part in zip(affine_map.results, parts, strict=True):
+        if part is None:
+            exprs.append(expr)
+        elif part.size > 1:
+            exprs.append(_without(expr + -part.start, position, part.factor))
+    smaller = AffineMap(affine_map.num_dims, 0, tuple(exprs))
     if isinstance(op, LoadOp):
         new: LoadOp | StoreOp = LoadOp(memref, smaller, operands, op.result.type, op.lanes)
         op.result.replace_all_uses_with(new.results[0])

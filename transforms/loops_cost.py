@@ -97,21 +97,21 @@ class TileChoice:
 
 
 def choose_tile(
-    cost: TileCost, rows: int, lanes: int, width: int, registers: int, most_rows: int, known_rows: bool
+    cost: TileCost, rows: int, lanes: int, width: int, registers: int, most_rows: int, known_rows: bool, limit: int = 0
 ) -> TileChoice:
     """
     The register tile that covers `rows` x `lanes` in the fewest cycles; the larger, then the wider one of several that
     are equal.
 
     `width` is the number of lanes of one vector. With `known_rows` false the number of rows is a guess, and what is
-    left over of them is done `REST_ROWS` at a time.
+    left over of them is done `REST_ROWS` at a time. A `limit` is a number that the rows of a tile must divide.
     """
     best: TileChoice | None = None
     for vectors in VECTORS:
         if vectors > 1 and (vectors - 1) * width >= lanes:
             continue
         for height in range(1, most_rows + 1):
-            if height > rows or not cost.fits(height, vectors, registers):
+            if height > rows or limit % height or not cost.fits(height, vectors, registers):
                 continue
             plane = _plane_cost(cost, rows, height, vectors, known_rows)
             # Lanes that are left over still cost whole vectors.

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
+from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineDimExpr, AffineExpr
 
 from aicc.dialects.graph.dims import Dim, lower_bound, upper_bound
@@ -54,6 +54,9 @@ class Loop:
     extent: Dim | None
     trips: int
     """The extent, or a guess."""
+
+    limit: int = 0
+    """A number of iterations that a loop of `min(limit, rest)` of them never exceeds; 0 for other loops."""
 
     @property
     def label(self) -> str:
@@ -141,6 +144,9 @@ class Nest:
     heavy_ops: int
     """Of those: calls of mathematical functions."""
 
+    around: tuple[Loop, ...] = ()
+    """The loops around the whole nest, innermost first."""
+
     @property
     def reductions(self) -> list[Loop]:
         """All reduction loops."""
@@ -175,8 +181,16 @@ def loop_facts(op: ForOp) -> Loop:
     """The facts of one loop."""
     extent = extent_of(op)
     if extent is None:
-        return Loop(op, None, op.trip_count or SYMBOL_GUESS)
+        limit = _limit(op)
+        return Loop(op, None, op.trip_count or limit or SYMBOL_GUESS, limit)
     return Loop(op, extent, guess(extent))
+
+
+def _limit(op: ForOp) -> int:
+    """The number among several upper bounds of a loop from 0 with step 1; 0 if there is none."""
+    if op.step_value != 1 or op.constant_bound(upper=False) != 0:
+        return 0
+    return min((bound.value for bound in op.upper_map.data.results if isinstance(bound, AffineConstantExpr)), default=0)
 
 
 def analyse_nest(top: ForOp) -> Nest | None:
@@ -189,11 +203,11 @@ def analyse_nest(top: ForOp) -> Nest | None:
         # A reduction with nothing around it: all its loops are in one chain.
         if parallel:
             return None
-        return _analyse_body([], top.parent, [top])
-    return _analyse_body(parallel, chain[-1].block, list(chain[-1].block.ops))
+        return _analyse_body(top, [], [top])
+    return _analyse_body(top, parallel, list(chain[-1].block.ops))
 
 
-def _analyse_body(parallel: list[Loop], block: Block | None, ops: Sequence[Operation]) -> Nest | None:
+def _analyse_body(top: ForOp, parallel: list[Loop], ops: Sequence[Operation]) -> Nest | None:
     chains: list[list[Loop]] = []
     found: list[LoadOp | StoreOp] = []
     body, heavy = 0, 0
@@ -221,7 +235,17 @@ def _analyse_body(parallel: list[Loop], block: Block | None, ops: Sequence[Opera
     loops = [*parallel, *(loop for chain in chains for loop in chain)]
     by_index: dict[SSAValue, Loop] = {loop.op.induction: loop for loop in loops}
     accesses = [_analyse_access(op, loops, by_index) for op in found]
-    return Nest(parallel, chains, accesses, body + heavy, heavy)
+    return Nest(parallel, chains, accesses, body + heavy, heavy, _loops_around(top))
+
+
+def _loops_around(top: ForOp) -> tuple[Loop, ...]:
+    found: list[Loop] = []
+    parent = top.parent_op()
+    while parent is not None:
+        if isinstance(parent, ForOp):
+            found.append(loop_facts(parent))
+        parent = parent.parent_op()
+    return tuple(found)
 
 
 def _analyse_access(op: LoadOp | StoreOp, loops: Sequence[Loop], by_index: dict[SSAValue, Loop]) -> Access:

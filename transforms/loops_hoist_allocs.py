@@ -7,8 +7,9 @@ After:  func.func private @k(%x: ..., %t: memref<?xf32, #loops.dims<s0>>, %out: 
           attributes {aicc.num_outputs = 1, aicc.num_scratch = 1, ...}
 
 Scratch arguments stand right before the outputs. Buffers of a known size of at most `limit` bytes stay: they lie on the
-stack, and each iteration of the loops around them has its own. A larger buffer inside of loops becomes one argument
-with room for each iteration of the parallel loops around it, and a view of it in the place of the allocation.
+stack, and each iteration of the loops around them has its own. A larger buffer inside of loops becomes one argument,
+and a view of it in the place of the allocation. What runs one after the other uses the same memory: there is room for
+each chunk of the loop around it that runs on threads, and parallel loops that do not run on threads become sequential.
 """
 
 from __future__ import annotations
@@ -18,19 +19,21 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import arith, func
-from xdsl.dialects.builtin import IndexType, IntegerAttr, ModuleOp, i64
+from xdsl.dialects.builtin import IndexType, IntegerAttr, ModuleOp, StringAttr, i64
 from xdsl.ir import BlockArgument, Operation, SSAValue
+from xdsl.ir.affine import AffineDimExpr, AffineMap
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
 from xdsl.utils.exceptions import PassFailedException
 
-from aicc.dialects.graph.dims import Dim, SymExpr, substitute
+from aicc.dialects.graph.dims import Dim, SymExpr, ceildiv, dim_prod, substitute
 from aicc.dialects.loops.access import ApplyOp
-from aicc.dialects.loops.attrs import AnyMemRef, memref_dims, memref_of, memref_type
+from aicc.dialects.loops.attrs import AnyMemRef, LoopKind, memref_dims, memref_of, memref_type
 from aicc.dialects.loops.call import CallOp, size_of_value
 from aicc.dialects.loops.control import ForOp
 from aicc.dialects.loops.functions import NUM_SCRATCH, is_kernel, num_outputs, symbol_names
 from aicc.dialects.loops.memory import AllocOp, SizeOp, ViewOp
+from aicc.dialects.loops.threads import NESTED, grain_of, spread_loops
 from aicc.transforms.diagnostics import fail
 from aicc.transforms.loops_sizes import buffer_bytes, iteration_number, trip_count_dim
 
@@ -51,9 +54,10 @@ def hoist_from_kernel(function: func.FuncOp, limit: int) -> list[AnyMemRef]:
         fixed = not any(isinstance(dim, SymExpr) for dim in memref_dims(type))
         if fixed and not isinstance(size, SymExpr) and size <= limit:
             continue
-        loops = _parallel_loops_around(alloc)
+        loops = _shared_loops(alloc)
         trips = [_trips(loop, alloc) for loop in loops]
-        whole = memref_type([*trips, *memref_dims(type)], type.element_type)
+        chunks = [ceildiv(dim_prod(trips), grain_of(loops[0]))] if loops else []
+        whole = memref_type([*chunks, *memref_dims(type)], type.element_type)
         position = len(entry.args) - num_outputs(function)
         argument = entry.insert_arg(whole, position)
         argument.name_hint = alloc.result.name_hint
@@ -68,14 +72,30 @@ def hoist_from_kernel(function: func.FuncOp, limit: int) -> list[AnyMemRef]:
     return hoisted
 
 
-def _parallel_loops_around(op: Operation) -> list[ForOp]:
-    loops: list[ForOp] = []
-    parent = op.parent_op()
+def _shared_loops(alloc: AllocOp) -> list[ForOp]:
+    """
+    The loops around a buffer whose iterations threads share out, outermost first; none if no loop runs on threads.
+
+    The other parallel loops around it become sequential: their iterations use the same memory.
+    """
+    around: list[ForOp] = []
+    parent = alloc.parent_op()
     while parent is not None:
-        if isinstance(parent, ForOp) and parent.is_parallel:
-            loops.insert(0, parent)
+        if isinstance(parent, ForOp):
+            around.append(parent)
         parent = parent.parent_op()
-    return loops
+    shared: list[ForOp] = []
+    for loop in around:
+        if loop.threads is not None:
+            shared = spread_loops(loop)
+            if not all(level in around for level in shared):
+                # Iterations of an inner loop that the buffer is outside of have it in common.
+                del loop.attributes[NESTED]
+                shared = [loop]
+    for loop in around:
+        if loop.is_parallel and loop not in shared:
+            loop.kind = StringAttr(LoopKind.SEQUENTIAL)
+    return shared
 
 
 def _trips(loop: ForOp, alloc: AllocOp) -> Dim:
@@ -89,7 +109,7 @@ def _trips(loop: ForOp, alloc: AllocOp) -> Dim:
 
 
 def _slice(alloc: AllocOp, argument: BlockArgument, loops: Sequence[ForOp], trips: Sequence[Dim]) -> SSAValue:
-    """The part of `argument` that belongs to the current iteration of `loops`."""
+    """The part of `argument` that belongs to the current chunk of `loops`, the outermost of which runs on threads."""
     block = alloc.parent
     assert block is not None
     before = InsertPoint.before(alloc)
@@ -112,6 +132,8 @@ def _slice(alloc: AllocOp, argument: BlockArgument, loops: Sequence[ForOp], trip
             iteration = insert(arith.AddiOp(scaled, iteration))
         number = iteration
     assert number is not None
+    if (grain := grain_of(loops[0])) > 1:
+        number = insert(ApplyOp(AffineMap(1, 0, (AffineDimExpr(0) // grain,)), (number,)))
     offset = insert(arith.MuliOp(number, size(buffer_bytes(alloc.result))))
     return insert(ViewOp(argument, memref_of(alloc.result), offset))
 

@@ -29,6 +29,7 @@ from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
 from aicc.dialects.loops import ApplyOp, ForOp, YieldOp
+from aicc.dialects.tensor_ops.affine import Simplifier
 from aicc.transforms.loops_index import IndexBounds, bound_expressions, combine, fold_index_ops
 from aicc.transforms.loops_legality import check_reorderable
 from aicc.transforms.loops_nest import (
@@ -162,9 +163,7 @@ def _ranges(old: _Old, tail: str, bounds: IndexBounds) -> list[_Range]:
         ends = tuple(simplifier.simplify(ceil_quotient(count, size)) for count in trips)
         return [_Range(".o", (zero,), ends, (whole, *_left_over(old, trips)))]
     if len(trips) > 1:
-        raise StepError(
-            STEP, old.loop, f"ends at the minimum of {len(trips)} bounds; only 'mask' tails can be made of it"
-        )
+        return _bounded_ranges(old, trips, simplifier)
     full, tiles = simplifier.simplify(trip // size), simplifier.simplify(ceil_quotient(trip, size))
     ranges: list[_Range] = []
     least, most = simplifier.bounds(trip)
@@ -174,6 +173,29 @@ def _ranges(old: _Old, tail: str, bounds: IndexBounds) -> list[_Range]:
         # A negative number of iterations means none.
         firsts = (full,) if least is not None and least >= 0 else (full, zero)
         ranges.append(_Range(".t", firsts, (tiles,), (simplifier.simplify(trip % size),)))
+    return ranges
+
+
+def _bounded_ranges(old: _Old, trips: Sequence[AffineExpr], simplifier: Simplifier) -> list[_Range]:
+    """
+    The ways through a loop of `min(limit, rest)` iterations, `limit` a multiple of the tile: a remainder is left only
+    where `rest` is the smaller one.
+    """
+    limits = [trip.value for trip in trips if isinstance(trip, AffineConstantExpr)]
+    rests = [trip for trip in trips if not isinstance(trip, AffineConstantExpr)]
+    if len(rests) != 1 or len(limits) != 1 or limits[0] % old.size:
+        raise StepError(
+            STEP,
+            old.loop,
+            f"ends at the minimum of {len(trips)} bounds; only 'mask' tails can be made of it, or tiles that divide "
+            "the one bound that is a number",
+        )
+    (rest,), size = rests, old.size
+    most, zero = AffineConstantExpr(limits[0] // size), AffineConstantExpr(0)
+    full, tiles = simplifier.simplify(rest // size), simplifier.simplify(ceil_quotient(rest, size))
+    ranges = [_Range(".o", (zero,), (most, full), (AffineConstantExpr(size),))]
+    if full != tiles:
+        ranges.append(_Range(".t", (full, zero), (most, tiles), (simplifier.simplify(rest % size),)))
     return ranges
 
 

@@ -51,6 +51,16 @@ class ScheduleWriter:
         return self._block.first_op is None
 
     def _add(self, op: Operation, why: str = "") -> Operation:
+    def mark(self) -> Operation | None:
+        """The last step so far, to go back to with `undo`."""
+        return self._block.last_op
+
+    def undo(self, mark: Operation | None) -> None:
+        """Takes back the steps after `mark`."""
+        while (last := self._block.last_op) is not None and last is not mark:
+            last.detach()
+            last.erase()
+
         if why:
             op.properties[WHY] = StringAttr(why)
         self._block.add_op(op)

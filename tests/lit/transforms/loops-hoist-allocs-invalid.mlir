@@ -3,7 +3,7 @@
 func.func private @unknown_trip_count(%m: memref<1xi64>) attributes {aicc.kernel, aicc.num_outputs = 0 : i64} {
   %v = loops.load %m[0] : memref<1xi64> to i64
   %n = arith.index_cast %v : i64 to index
-  loops.for "i" %i = 0 to %n parallel {
+  loops.for "i" %i = 0 to %n parallel threads {
     // expected-error@+1 {{a buffer of memref<4xf32> stands in the parallel loop 'i', whose number of iterations is not a size; expected bounds made of integers and symbols}}
     %a = loops.alloc : memref<4xf32>
     %zero = arith.constant 0.0 : f32

@@ -20,10 +20,10 @@ func.func private @k(%s0: index, %x: memref<?xf32, #loops.dims<s0>>, %out: memre
   func.return
 }
 
-// A large buffer inside of parallel loops: room for each iteration, of which each one takes its own.
+// A large buffer inside of a loop on threads: room for each iteration, of which each one takes its own.
 // CHECK-LABEL: func.func private @inside
 // CHECK-SAME:  %[[A:[a-z0-9]+]]: memref<?x100xf32, #loops.dims<floordiv(s0+1,2)>>
-// CHECK:         loops.for "i" %[[I:.*]] = 1 to %{{.*}} + 1 step 2 parallel {
+// CHECK:         loops.for "i" %[[I:.*]] = 1 to %{{.*}} + 1 step 2 parallel threads {
 // CHECK-NEXT:      %[[NUMBER:.*]] = loops.apply (%[[I]] - 1) floordiv 2
 // CHECK-NEXT:      %[[BYTES:.*]] = arith.constant 400 : index
 // CHECK-NEXT:      %[[AT:.*]] = arith.muli %[[NUMBER]], %[[BYTES]] : index
@@ -31,7 +31,43 @@ func.func private @k(%s0: index, %x: memref<?xf32, #loops.dims<s0>>, %out: memre
 func.func private @inside(%s0: index, %out: memref<?x100xf32, #loops.dims<s0>>)
     attributes {aicc.kernel, aicc.symbols = ["s0"], aicc.num_outputs = 1 : i64} {
   %zero = arith.constant 0.0 : f32
-  loops.for "i" %i = 1 to %s0 + 1 step 2 parallel {
+  loops.for "i" %i = 1 to %s0 + 1 step 2 parallel threads {
+    %a = loops.alloc : memref<100xf32>
+    loops.store %zero, %a[3] : f32 to memref<100xf32>
+  }
+  func.return
+}
+
+// A chunk of iterations runs on one thread, one after the other, and so do the loops inside: one buffer for them all.
+// CHECK-LABEL: func.func private @chunks
+// CHECK-SAME:  %[[A:[a-z0-9]+]]: memref<?x100xf32, #loops.dims<floordiv(s0+1,2)+s0>>
+// CHECK:         loops.for "i" %[[I:.*]] = 0 to %{{.*}} parallel threads attributes {grain = 4 : i64, nested = 2 : i64} {
+// CHECK-NEXT:      loops.for "j" %[[J:.*]] = 0 to 6 parallel {
+// CHECK-NEXT:        loops.for "k" %{{.*}} = 0 to 5 {
+// CHECK:               %[[NUMBER:.*]] = loops.apply %{{.*}} floordiv 4
+// CHECK:               %{{.*}} = loops.view %[[A]][%{{.*}}] : memref<?x100xf32, #loops.dims<floordiv(s0+1,2)+s0>> to memref<100xf32>
+func.func private @chunks(%s0: index, %out: memref<?x100xf32, #loops.dims<s0>>)
+    attributes {aicc.kernel, aicc.symbols = ["s0"], aicc.num_outputs = 1 : i64} {
+  %zero = arith.constant 0.0 : f32
+  loops.for "i" %i = 0 to %s0 parallel threads attributes {grain = 4 : i64, nested = 2 : i64} {
+    loops.for "j" %j = 0 to 6 parallel {
+      loops.for "k" %k = 0 to 5 parallel {
+        %a = loops.alloc : memref<100xf32>
+        loops.store %zero, %a[3] : f32 to memref<100xf32>
+      }
+    }
+  }
+  func.return
+}
+
+// Without threads there is one buffer.
+// CHECK-LABEL: func.func private @one_after_the_other
+// CHECK-SAME:  %{{[a-z0-9]+}}: memref<100xf32>
+// CHECK:         loops.for "i" %{{.*}} = 0 to %{{.*}} {
+func.func private @one_after_the_other(%s0: index, %out: memref<?x100xf32, #loops.dims<s0>>)
+    attributes {aicc.kernel, aicc.symbols = ["s0"], aicc.num_outputs = 1 : i64} {
+  %zero = arith.constant 0.0 : f32
+  loops.for "i" %i = 0 to %s0 parallel {
     %a = loops.alloc : memref<100xf32>
     loops.store %zero, %a[3] : f32 to memref<100xf32>
   }

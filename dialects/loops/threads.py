@@ -1,0 +1,42 @@
+"""
+What a loop with `threads` says of how its iterations are shared out, in attributes that lowering reads.
+
+- `grain`: consecutive iterations that one thread takes at a time, at least; what it takes is a multiple of that.
+- `nested`: how many loops, perfectly nested but for index arithmetic and views, are counted as one; itself included.
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import IntegerAttr
+from xdsl.ir import Block
+
+from aicc.dialects.loops.control import ForOp
+
+GRAIN = "grain"
+NESTED = "nested"
+
+
+def grain_of(loop: ForOp) -> int:
+    """The least number of iterations of a chunk, all `nested` loops counted together."""
+    grain = loop.attributes.get(GRAIN)
+    return grain.value.data if isinstance(grain, IntegerAttr) else 1
+
+
+def spread_loops(loop: ForOp) -> list[ForOp]:
+    """The loops whose iterations are shared out together, outermost first."""
+    nested = loop.attributes.get(NESTED)
+    wanted = nested.value.data if isinstance(nested, IntegerAttr) else 1
+    loops = [loop]
+    while len(loops) < wanted:
+        inner = [op for op in loops[-1].block.ops if isinstance(op, ForOp)]
+        if len(inner) != 1 or not inner[0].is_parallel or _depends(inner[0], loops):
+            break
+        loops += inner
+    return loops
+
+
+def _depends(loop: ForOp, outer: list[ForOp]) -> bool:
+    """Whether the bounds are computed inside of the loops around it."""
+    blocks = {around.block for around in outer}
+    owners = [operand.owner for operand in (*loop.lower_operands, *loop.upper_operands)]
+    return any((owner if isinstance(owner, Block) else owner.parent) in blocks for owner in owners)
