@@ -41,8 +41,8 @@ from aicc.dialects.schedule.ops import (
     VectorizeOp,
 )
 from aicc.transforms.diagnostics import fail, note, warn
-from aicc.transforms.loops_collapse import collapse_loops
 from aicc.transforms.loops_buffers import shrink_buffers
+from aicc.transforms.loops_collapse import collapse_loops
 from aicc.transforms.loops_fuse import fuse_loops
 from aicc.transforms.loops_interchange import interchange_loops
 from aicc.transforms.loops_nest import StepError, find_loops
@@ -141,9 +141,9 @@ def _collapse(run: Run, op: CollapseOp) -> None:
 def _fuse(run: Run, op: FuseOp) -> None:
     pairs = run.zipped(op, (op.first, op.second))
     run.handles[op.result] = [fuse_loops(first, second) for first, second in pairs]
-
-
     shrink_buffers(run.kernel)
+
+
 def _split(run: Run, op: SplitOp) -> None:
     pairs = [split_loop(loop, op.size.value.data) for loop in run.loops(op, op.loop)]
     run.handles[op.outer] = [outer for outer, _ in pairs]

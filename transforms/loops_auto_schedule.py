@@ -24,8 +24,8 @@ from xdsl.passes import ModulePass
 
 from aicc.dialects.loops import ForOp
 from aicc.dialects.loops.functions import kernels
-from aicc.transforms.auto_schedule_callers import constant_buffers
 from aicc.transforms.auto_schedule_blocks import fuse_blocks
+from aicc.transforms.auto_schedule_callers import constant_buffers
 from aicc.transforms.auto_schedule_common import Kernel, threads_for
 from aicc.transforms.auto_schedule_elementwise import collapsible, lane_order, schedule_elementwise
 from aicc.transforms.auto_schedule_fuse import fuse_rows, top_loops
@@ -153,6 +153,7 @@ def auto_schedule(func: FuncOp, facts: TargetFacts, constants: frozenset[int] = 
     writer = ScheduleWriter(func.sym_name.data)
     # Steps that later ones build on are tried on a copy.
     kernel = Kernel(func.clone(), facts, writer, constants)
+    fuse_blocks(kernel)
     fuse_rows(kernel)
     schedule_loops(kernel, top_loops(kernel.func))
     return None if writer.is_empty else writer.finish()
@@ -171,7 +172,6 @@ def is_plain(func: FuncOp) -> bool:
 @dataclass(frozen=True)
 class LoopsAutoSchedulePass(ModulePass):
     """Writes a schedule for each kernel that has none and whose nests no step has changed."""
-    fuse_blocks(kernel)
 
     name = "loops-auto-schedule"
 

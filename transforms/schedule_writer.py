@@ -50,7 +50,6 @@ class ScheduleWriter:
         """Whether there is no step yet."""
         return self._block.first_op is None
 
-    def _add(self, op: Operation, why: str = "") -> Operation:
     def mark(self) -> Operation | None:
         """The last step so far, to go back to with `undo`."""
         return self._block.last_op
@@ -61,6 +60,7 @@ class ScheduleWriter:
             last.detach()
             last.erase()
 
+    def _add(self, op: Operation, why: str = "") -> Operation:
         if why:
             op.properties[WHY] = StringAttr(why)
         self._block.add_op(op)
