@@ -53,7 +53,7 @@ class Builder:
         outputs: Mapping[str, tuple[str, Sequence[int | str] | None]],
         metadata: Mapping[str, str] | None = None,
     ) -> onnx.ModelProto:
-        """The finished, checked model; `outputs` maps a result's name to the value it is and its shape (None: inferred)."""
+        """The finished, checked model; `outputs` maps a result's name to its value and its shape (None: inferred)."""
         final = {value: result for result, (value, _) in outputs.items()}
         for node in self.nodes:
             for operands in (node.input, node.output):

@@ -1,18 +1,36 @@
-"""The engines that are compared: each loads an ONNX file and gives back a function from inputs to results."""
+"""
+The engines that are compared: each loads an ONNX file and gives back how to run it.
+
+What is timed is the call that a user makes: arrays in, fresh arrays out, in the container that the engine gives.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-Runner = Callable[[Mapping[str, np.ndarray]], Sequence[np.ndarray]]
+Inputs = Mapping[str, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Runner:
+    """A loaded model: one call, and the arrays of what the call gave, in the order of the model's outputs."""
+
+    call: Callable[[Inputs], Any]
+    arrays: Callable[[Any], Sequence[np.ndarray]]
+
+
+def _same(results: Any) -> Any:
+    return results
 
 
 def load_aicc(model: Path, threads: int) -> Runner:
     import aicc
 
     compiled = aicc.compile(model, threads=threads)
-    return lambda inputs: list(compiled.run(inputs).values())
+    return Runner(compiled.run, lambda results: list(results.values()))
 
 
 def load_onnxruntime(model: Path, threads: int) -> Runner:
@@ -23,7 +41,7 @@ def load_onnxruntime(model: Path, threads: int) -> Runner:
     options.inter_op_num_threads = 1
     options.log_severity_level = 3
     session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
-    return lambda inputs: session.run(None, dict(inputs))
+    return Runner(lambda inputs: session.run(None, inputs), _same)
 
 
 def load_openvino(model: Path, threads: int) -> Runner:
@@ -37,7 +55,7 @@ def load_openvino(model: Path, threads: int) -> Runner:
         "INFERENCE_PRECISION_HINT": "f32",
     }
     request = openvino.Core().compile_model(model, "CPU", options).create_infer_request()
-    return lambda inputs: list(request.infer(dict(inputs), share_inputs=True).to_tuple())
+    return Runner(lambda inputs: request.infer(inputs, share_inputs=True), lambda results: results.to_tuple())
 
 
 def load_numpy(model: Path, threads: int) -> Runner:
@@ -50,11 +68,9 @@ def load_numpy(model: Path, threads: int) -> Runner:
         raise NotImplementedError("numpy takes part in matrix products only")
     stored = {tensor.name: numpy_helper.to_array(tensor) for tensor in graph.initializer}
     a, b = graph.node[0].input
-
-    def run(inputs: Mapping[str, np.ndarray]) -> list[np.ndarray]:
-        return [np.matmul(inputs[a], stored[b] if b in stored else inputs[b])]
-
-    return run
+    if b in stored:
+        return Runner(lambda inputs: np.matmul(inputs[a], stored[b]), lambda result: [result])
+    return Runner(lambda inputs: np.matmul(inputs[a], inputs[b]), lambda result: [result])
 
 
 ENGINES: dict[str, Callable[[Path, int], Runner]] = {
@@ -63,3 +79,6 @@ ENGINES: dict[str, Callable[[Path, int], Runner]] = {
     "onnxruntime": load_onnxruntime,
     "openvino": load_openvino,
 }
+
+PACKAGES = {"aicc": "aicc", "numpy": "numpy", "onnxruntime": "onnxruntime", "openvino": "openvino"}
+"""What is imported for an engine."""

@@ -2,7 +2,7 @@
 The networks that tests and benchmarks run, as `onnx.ModelProto` built in memory: none of them is stored in the repo.
 
 - `light(name)`: the real graphs that the `onnx` package ships with constant weights, here with seeded random ones.
-- `mobilenet_v2()` and `encoder_transformer()`: two of the networks of `benchmarks/networks/`, as `torch.onnx` exports them.
+- `mobilenet_v2()` and `encoder_transformer()`: two networks of `benchmarks/networks/`, as `torch.onnx` exports them.
 - `sample_inputs(model, sizes)`: seeded inputs for any of them.
 """
 

@@ -15,7 +15,7 @@ It answers each line, a JSON list of a command and its arguments, with one line 
 import json
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -39,11 +39,7 @@ class Server:
         self.load_engine = ENGINES[engine]
         self.threads = threads
         self.runner: Runner | None = None
-        self.inputs: Mapping[str, np.ndarray] = {}
-
-    def run(self) -> Sequence[np.ndarray]:
-        assert self.runner is not None
-        return self.runner(self.inputs)
+        self.inputs: dict[str, np.ndarray] = {}
 
     def load(self, model: str) -> float:
         self.runner, self.inputs = None, {}
@@ -54,23 +50,29 @@ class Server:
     def read_inputs(self, path: str) -> None:
         with np.load(path) as data:
             self.inputs = dict(data)
-        self.run()
+        self.results()
 
     def time(self, seconds: float, least: int) -> list[float]:
+        assert self.runner is not None
+        call, inputs = self.runner.call, self.inputs
         # The first run wakes the threads and fills the caches.
-        self.run()
+        call(inputs)
         times: list[float] = []
         end = time.perf_counter() + seconds
         while True:
             start = time.perf_counter()
-            self.run()
+            call(inputs)
             now = time.perf_counter()
             times.append(now - start)
             if now >= end and len(times) >= least:
                 return times
 
-    def results(self, path: str) -> None:
-        np.savez(path, *self.run())
+    def results(self) -> Sequence[np.ndarray]:
+        assert self.runner is not None
+        return self.runner.arrays(self.runner.call(self.inputs))
+
+    def save_results(self, path: str) -> None:
+        np.savez(path, *self.results())
 
     def memory(self) -> tuple[int, int]:
         return resident_bytes(), resident_peak_bytes()
@@ -80,7 +82,7 @@ class Server:
             "load": self.load,
             "inputs": self.read_inputs,
             "time": self.time,
-            "results": self.results,
+            "results": self.save_results,
             "memory": self.memory,
             "blas": blas,
         }

@@ -1,5 +1,6 @@
 """Rows of figures and their tables."""
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -106,3 +107,47 @@ def markdown(rows: Iterable[Row], peers: Sequence[str]) -> str:
     refused = {row.case: row.refused for row in rows if row.refused}
     lines += ["", *(f"- {case}: {reason}" for case, reason in refused.items())] if refused else []
     return "\n".join(lines)
+
+
+def geometric_mean(values: Sequence[float]) -> float:
+    """1 for no values."""
+    return math.exp(sum(map(math.log, values)) / len(values)) if values else 1.0
+
+
+def summary(rows: Iterable[Row]) -> str:
+    """By family and number of threads: how many cases, the geometric mean of the ratios, the worst of them."""
+    groups: dict[tuple[str, int], list[Row]] = {}
+    for row in rows:
+        if row.ratio is not None:
+            groups.setdefault((row.case.partition("/")[0], row.threads), []).append(row)
+    lines = ["| family | thr | cases | mean ratio | ahead | worst |", "|---|---:|---:|---:|---:|---|"]
+    for (family, threads), found in groups.items():
+        ratios = [row.ratio for row in found if row.ratio is not None]
+        worst = max(found, key=lambda row: row.ratio or 0.0)
+        ahead = sum(ratio <= 1 for ratio in ratios)
+        lines.append(
+            f"| {family} | {threads} | {len(found)} | {geometric_mean(ratios):.2f} | {ahead} "
+            f"| {worst.ratio:.2f} {worst.case} |"
+        )
+    return "\n".join(lines)
+
+
+def compared(old: Iterable[Row], new: Iterable[Row], threshold: float = 0.05) -> str:
+    """A table of the rows whose time of aicc changed by more than `threshold` (a share), the worst first."""
+    before = {(row.case, row.threads): row for row in old}
+    changed: list[tuple[float, str]] = []
+    ratios: list[float] = []
+    for row in new:
+        earlier = before.get((row.case, row.threads))
+        if earlier is None or earlier.ours is None or row.ours is None:
+            continue
+        factor = row.ours.run / earlier.ours.run
+        ratios.append(factor)
+        if abs(factor - 1) > threshold:
+            times = f"{duration(earlier.ours.run)} | {duration(row.ours.run)}"
+            changed.append((factor, f"| {row.case} | {row.threads} | {times} | {factor:.2f} |"))
+    lines = ["| case | thr | before | now | now / before |", "|---|---:|---:|---:|---:|"]
+    lines += [text for _, text in sorted(changed, reverse=True)]
+    return "\n".join(
+        [*lines, "", f"{len(ratios)} cases in both; geometric mean of now / before {geometric_mean(ratios):.3f}"]
+    )

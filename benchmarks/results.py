@@ -23,11 +23,16 @@ def read_rows(path: Path) -> list[Row]:
     return [_row(data) for data in json.loads(path.read_text())["rows"]]
 
 
+def write_json(path: Path, data: object) -> None:
+    """Writes the file at once: whoever reads it meanwhile finds the old one whole."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    fresh = path.with_suffix(".tmp")
+    fresh.write_text(json.dumps(data, indent=1))
+    fresh.replace(path)
+
+
 def merge_rows(path: Path, rows: Iterable[Row], about: dict[str, Any]) -> None:
     """Writes `rows` into the file, in place of what it has for the same cases and threads; `about` replaces the old."""
     kept = {(row.case, row.threads): row for row in read_rows(path)}
     kept |= {(row.case, row.threads): row for row in rows}
-    path.parent.mkdir(parents=True, exist_ok=True)
-    fresh = path.with_suffix(".tmp")
-    fresh.write_text(json.dumps({"about": about, "rows": [asdict(row) for row in kept.values()]}, indent=1))
-    fresh.replace(path)
+    write_json(path, {"about": about, "rows": [asdict(row) for row in kept.values()]})

@@ -39,16 +39,20 @@ class Measured:
     """Why the engine could not run the case; then the figures mean nothing."""
 
 
+def plain_environment(threads: int) -> dict[str, str]:
+    """The environment of an engine's process: libraries choose their kernels themselves, for so many threads."""
+    environment = {name: value for name, value in os.environ.items() if name not in STEERING}
+    return environment | {name: str(threads) for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
+
+
 class Peer:
     """An engine's process, stopped while it is asked nothing: a spinning thread pool would take the others' cores."""
 
     def __init__(self, engine: str, threads: int) -> None:
         self.engine = engine
-        environment = {name: value for name, value in os.environ.items() if name not in STEERING}
-        environment |= {name: str(threads) for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
         command = [sys.executable, "-m", "benchmarks.peer", engine, str(threads)]
         self.process = subprocess.Popen(
-            command, cwd=ROOT, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            command, cwd=ROOT, env=plain_environment(threads), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
 
     def ask(self, command: str, *arguments: object) -> Any:

@@ -12,7 +12,7 @@ from benchmarks.cases import Case
 
 
 def attention(heads: int, queries: int, keys: int, width: int, *, masked: bool) -> onnx.ModelProto:
-    """Inputs `q` `[1, heads, queries, width]`, `k` and `v` `[1, heads, keys, width]`, `mask` `[1, 1, queries, keys]`."""
+    """Inputs `q` `[1, heads, queries, width]`, `k`, `v` `[1, heads, keys, width]`, `mask` `[1, 1, queries, keys]`."""
     b = Builder()
     inputs = {"q": (F32, (1, heads, queries, width)), "k": (F32, (1, heads, keys, width))}
     inputs |= {"v": (F32, (1, heads, keys, width))}

@@ -9,7 +9,9 @@ from benchmarks.networks.layers import ConvBuilder
 def unet(
     batch: int | str = 1, size: int = 256, width: int = 32, depth: int = 4, classes: int = 2, seed: int = 0
 ) -> onnx.ModelProto:
-    """Input `input` `[batch, 3, size, size]`, result `output` `[batch, classes, size, size]`; `2^depth` divides `size`."""
+    """
+    Input `input` `[batch, 3, size, size]`, result `output` `[batch, classes, size, size]`; `2^depth` divides `size`.
+    """
     b = ConvBuilder(seed)
 
     def pair(path: str, x: str, inputs: int, outputs: int) -> str:

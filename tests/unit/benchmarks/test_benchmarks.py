@@ -54,7 +54,7 @@ def test_an_unknown_model_is_named():
 
 def rows_of(cases: list[Case], tmp_path: Path, engines: list[str]) -> list[Row]:
     plan = Plan(engines, [1], 1, 0.001, tmp_path / "rows.json", float("inf"), {})
-    return measure(cases, {1: Limits(1e9)}, plan)
+    return measure(cases, {1: Limits({"f32": 1e9})}, plan)
 
 
 def test_every_engine_is_held_against_the_last(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
@@ -92,7 +92,7 @@ def test_later_rows_replace_earlier_ones_of_the_same_case(tmp_path: Path):
 
 
 def test_the_roofline_takes_the_level_that_holds_the_data():
-    limits = Limits(100.0, (Bandwidth(1000, 50.0, 40.0), Bandwidth(10000, 10.0, 12.0)))
+    limits = Limits({"f32": 100.0}, (Bandwidth("L1", 1000, 50.0, 40.0), Bandwidth("L2", 10000, 10.0, 12.0)))
     assert limits.bound(200, 1000) == 20.0
     assert limits.bound(200, 6000) == 500.0
     assert limits.bound(10**6, 20000) == 10**4
