@@ -74,7 +74,7 @@ class LanePlan:
         return self.width * self.tile.vectors
 
 
-def _main_chain(nest: Nest) -> list[Loop]:
+def main_chain(nest: Nest) -> list[Loop]:
     """The reduction with the most iterations."""
 
     def size(chain: Sequence[Loop]) -> int:
@@ -145,7 +145,7 @@ def lane_cycles(kernel: Kernel, nest: Nest, lane: Loop) -> float:
     return cycles
 
 
-def _tile_cost(
+def tile_cost(
     nest: Nest,
     chain: Sequence[Loop],
     lane: Loop,
@@ -154,6 +154,7 @@ def _tile_cost(
     packed: Sequence[Access],
     facts: TargetFacts,
 ) -> TileCost:
+    """What the innermost loop does per row and per vector of lanes."""
     counts = {(False, False): 0, (True, False): 0, (False, True): 0, (True, True): 0}
     for access in nest.loads:
         if _inside(access, chain):
@@ -175,12 +176,12 @@ def _tile_cost(
 
 def plan_lanes(kernel: Kernel, nest: Nest, lane: Loop) -> LanePlan:
     """The register tile for lanes along `lane`: over all choices of the row loop, the one of fewest cycles."""
-    chain, width = _main_chain(nest), vector_width(nest, kernel.facts)
+    chain, width = main_chain(nest), vector_width(nest, kernel.facts)
     packed = tuple(access for access in nest.loads if _wants_packing(kernel, nest, access, lane, chain))
     best: LanePlan | None = None
     candidates: list[Loop | None] = [None, *(loop for loop in nest.parallel if loop is not lane and loop.trips > 1)]
     for row in candidates:
-        cost = _tile_cost(nest, chain, lane, row, width, packed, kernel.facts)
+        cost = tile_cost(nest, chain, lane, row, width, packed, kernel.facts)
         rows = 1 if row is None else row.trips
         known = row is None or isinstance(row.extent, int) or row.limit > 0
         limit = 0 if row is None else row.limit
@@ -219,7 +220,7 @@ def schedule_lanes(kernel: Kernel, nest: Nest, lane: Loop) -> None:
     """Writes the schedule of a nest with lanes along `lane`."""
     writer = kernel.writer
     plan = plan_lanes(kernel, nest, lane)
-    chain = _main_chain(nest)
+    chain = main_chain(nest)
     row, lanes = plan.row, plan.lanes
     chain_order = _reduction_order(nest, chain, lane, plan.packed)
     ordered = [chain[position] for position in chain_order]

@@ -30,9 +30,10 @@ from aicc.transforms.auto_schedule_common import Kernel, threads_for
 from aicc.transforms.auto_schedule_elementwise import collapsible, lane_order, schedule_elementwise
 from aicc.transforms.auto_schedule_fuse import fuse_rows, top_loops
 from aicc.transforms.auto_schedule_lanes import lane_cycles, schedule_lanes
+from aicc.transforms.auto_schedule_pixels import merge_pixels
 from aicc.transforms.auto_schedule_reduce import best_reductions, reduce_cycles, schedule_reductions
 from aicc.transforms.loops_collapse import collapse_loops
-from aicc.transforms.loops_facts import Nest, analyse_nest, loop_facts
+from aicc.transforms.loops_facts import Loop, Nest, analyse_nest, loop_facts
 from aicc.transforms.loops_index import fold_index_ops
 from aicc.transforms.loops_nest import StepError
 from aicc.transforms.loops_split import split_loop
@@ -67,7 +68,7 @@ def schedule_nest(kernel: Kernel, nest: Nest) -> None:
     choices: list[tuple[float, int, Callable[[], None]]] = []
     for loop in nest.parallel:
         if can_vectorize(loop.op):
-            step = partial(schedule_lanes, kernel, nest, loop)
+            step = partial(_schedule_pixels, kernel, nest, loop)
             cycles = lane_cycles(kernel, nest, loop)
             if not isinstance(loop.extent, int):
                 cycles *= SYMBOLIC_LANES
@@ -78,6 +79,11 @@ def schedule_nest(kernel: Kernel, nest: Nest) -> None:
         choices.append((reduce_cycles(kernel, nest, reductions), -len(choices), step))
     if choices:
         min(choices)[2]()
+
+
+def _schedule_pixels(kernel: Kernel, nest: Nest, lane: Loop) -> None:
+    """Strategy "lanes", with rows of pixels merged where that fills register tiles better."""
+    schedule_lanes(kernel, *merge_pixels(kernel, nest, lane))
 
 
 def split_groups(kernel: Kernel, nest: Nest) -> Nest:
