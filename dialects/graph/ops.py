@@ -77,6 +77,7 @@ from aicc.dialects.graph.matmul import LinearOp, MatmulOp
 from aicc.dialects.graph.movement import ConcatOp, ExpandOp, PadOp, ReshapeOp, SliceOp, SplitOp, TransposeOp
 from aicc.dialects.graph.normalization import BatchNormOp, GroupNormOp, LayerNormOp, LrnOp, RmsNormOp
 from aicc.dialects.graph.pooling import AvgPoolOp, GlobalAvgPoolOp, GlobalMaxPoolOp, MaxPoolOp
+from aicc.dialects.graph.recurrent_ops import GruOp, LstmOp, RnnOp
 from aicc.dialects.graph.reductions import (
     ReduceL1Op,
     ReduceL2Op,
@@ -136,6 +137,7 @@ __all__ = [
     "GlobalAvgPoolOp",
     "GlobalMaxPoolOp",
     "GroupNormOp",
+    "GruOp",
     "GtOp",
     "HardSigmoidOp",
     "HardSwishOp",
@@ -151,6 +153,7 @@ __all__ = [
     "LogOp",
     "LogSoftmaxOp",
     "LrnOp",
+    "LstmOp",
     "LtOp",
     "MatmulOp",
     "MaxOp",
@@ -181,6 +184,7 @@ __all__ = [
     "RemOp",
     "ReshapeOp",
     "RmsNormOp",
+    "RnnOp",
     "RoundOp",
     "RsqrtOp",
     "ScatterElementsOp",

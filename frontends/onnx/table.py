@@ -13,6 +13,7 @@ from aicc.frontends.onnx import (
     ops_nn,
     ops_norm,
     ops_quantize,
+    ops_recurrent,
     ops_reduce,
     ops_resize,
 )
@@ -29,6 +30,7 @@ _STANDARD = (
     ops_nn,
     ops_norm,
     ops_quantize,
+    ops_recurrent,
     ops_reduce,
     ops_resize,
 )
