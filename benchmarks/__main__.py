@@ -14,6 +14,7 @@ from dataclasses import asdict
 from importlib.util import find_spec
 from pathlib import Path
 
+from benchmarks.accuracy import measure_accuracy
 from benchmarks.cases import Case
 from benchmarks.costs import measure_costs
 from benchmarks.kernels.catalog import kernel_cases
@@ -112,6 +113,13 @@ def costs(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def accuracy(arguments: argparse.Namespace) -> int:
+    cases = select(network_cases(arguments.folder), arguments.only, arguments.part)
+    engines = [engine for engine in arguments.engines if engine != "numpy"]
+    measure_accuracy(cases, engines, arguments.out / "accuracy.json")
+    return 0
+
+
 def report(arguments: argparse.Namespace) -> int:
     """Tables of the kept results, the worst ratio first, and the plots."""
     from benchmarks.plots import plot
@@ -137,6 +145,7 @@ def everything(arguments: argparse.Namespace) -> int:
     machine(arguments)
     status = max(measure_cases(kind, arguments) for kind in ("kernels", "models"))
     costs(arguments)
+    accuracy(arguments)
     report(arguments)
     print(f"tables' figures and plots are in {arguments.out}")
     return status
@@ -174,6 +183,7 @@ def parse() -> argparse.Namespace:
         ("kernels", lambda a: measure_cases("kernels", a), "one operator or a few"),
         ("models", lambda a: measure_cases("models", a), "whole networks"),
         ("costs", costs, "compilation, cold and from the cache, and memory"),
+        ("accuracy", accuracy, "errors of whole networks against a float64 run"),
         ("report", report, "tables of the kept results, the worst first, and plots"),
     ):
         commands.add_parser(name, parents=[shared], help=text).set_defaults(run=run)

@@ -26,10 +26,19 @@ def _same(results: Any) -> Any:
     return results
 
 
+_compiled: dict[tuple[Path, int], Any] = {}
+"""The last model that aicc compiled in this process, by file and time of its last change: threads are no reason to
+compile again."""
+
+
 def load_aicc(model: Path, threads: int) -> Runner:
     import aicc
 
-    compiled = aicc.compile(model, threads=threads)
+    key = (model, model.stat().st_mtime_ns)
+    if key not in _compiled:
+        _compiled.clear()
+        _compiled[key] = aicc.compile(model, threads=threads)
+    compiled = _compiled[key].with_threads(threads)
     return Runner(compiled.run, lambda results: list(results.values()))
 
 

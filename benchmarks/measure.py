@@ -38,7 +38,7 @@ def prepare(cases: Iterable[Case], threads: int) -> None:
         for case in cases:
             onnx.save(case.build(), path)
             try:
-                print(f"{case.name}: {pools[threads][OURS].ask('load', str(path)):.2f} s", flush=True)
+                print(f"{case.name}: {pools[threads].load(OURS, path):.2f} s", flush=True)
             except PeerError as error:
                 print(f"{case.name}: {error}", flush=True)
 

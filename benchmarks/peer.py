@@ -1,10 +1,10 @@
 """
-One engine in a process of its own: `python -m benchmarks.peer ENGINE THREADS`, driven by its standard input.
+One engine in a process of its own: `python -m benchmarks.peer ENGINE`, driven by its standard input.
 
 It answers each line, a JSON list of a command and its arguments, with one line of JSON, `{"ok": ...}` or
 `{"error": ...}`:
 
-- `load MODEL`: loads the model in place of the last one (answer: seconds).
+- `load MODEL THREADS`: loads the model in place of the last one (answer: seconds).
 - `inputs PATH`: reads the inputs from an `.npz` file and runs once.
 - `time SECONDS LEAST`: runs for that long, and `LEAST` times at least (answer: the seconds of each run).
 - `results PATH`: writes the results of one run.
@@ -35,16 +35,15 @@ def blas() -> str:
 class Server:
     """Holds one loaded model and its inputs."""
 
-    def __init__(self, engine: str, threads: int) -> None:
+    def __init__(self, engine: str) -> None:
         self.load_engine = ENGINES[engine]
-        self.threads = threads
         self.runner: Runner | None = None
         self.inputs: dict[str, np.ndarray] = {}
 
-    def load(self, model: str) -> float:
+    def load(self, model: str, threads: int) -> float:
         self.runner, self.inputs = None, {}
         start = time.perf_counter()
-        self.runner = self.load_engine(Path(model), self.threads)
+        self.runner = self.load_engine(Path(model), threads)
         return time.perf_counter() - start
 
     def read_inputs(self, path: str) -> None:
@@ -95,7 +94,7 @@ def one_line(error: BaseException) -> str:
 
 
 def main() -> None:
-    server = Server(sys.argv[1], int(sys.argv[2]))
+    server = Server(sys.argv[1])
     commands = server.commands()
     # What an engine prints must not get between the answers.
     answers, sys.stdout = sys.stdout, sys.stderr

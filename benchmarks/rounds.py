@@ -50,7 +50,7 @@ class Peer:
 
     def __init__(self, engine: str, threads: int) -> None:
         self.engine = engine
-        command = [sys.executable, "-m", "benchmarks.peer", engine, str(threads)]
+        command = [sys.executable, "-m", "benchmarks.peer", engine]
         self.process = subprocess.Popen(
             command, cwd=ROOT, env=plain_environment(threads), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
@@ -81,29 +81,45 @@ class Peer:
         self.process.wait()
 
 
-class Peers:
-    """The processes of some engines with one number of threads; started when first needed, again when one has ended."""
+ONE_FOR_ALL = ("aicc",)
+"""Engines whose process can run models with any number of threads, so that one serves all."""
 
-    def __init__(self, threads: int) -> None:
+
+class Peers:
+    """
+    The processes of some engines with one number of threads; started when first needed, again when one has ended.
+
+    `shared` holds those of `ONE_FOR_ALL`, for all numbers of threads.
+    """
+
+    def __init__(self, threads: int, shared: dict[str, Peer] | None = None) -> None:
         self.threads = threads
         self._peers: dict[str, Peer] = {}
+        self._shared: dict[str, Peer] = {} if shared is None else shared
 
     def __getitem__(self, engine: str) -> Peer:
-        peer = self._peers.get(engine)
+        peers = self._shared if engine in ONE_FOR_ALL else self._peers
+        peer = peers.get(engine)
         if peer is None or peer.process.poll() is not None:
-            peer = self._peers[engine] = Peer(engine, self.threads)
+            peer = peers[engine] = Peer(engine, self.threads)
         return peer
 
+    def load(self, engine: str, model: Path) -> float:
+        """Has the engine load the model; the seconds it took. Raises: PeerError."""
+        return self[engine].ask("load", str(model), self.threads)
+
     def close(self) -> None:
-        for peer in self._peers.values():
-            peer.close()
-        self._peers.clear()
+        for peers in (self._peers, self._shared):
+            for peer in peers.values():
+                peer.close()
+            peers.clear()
 
 
 @contextlib.contextmanager
 def peers_for(threads: Sequence[int]) -> Generator[dict[int, Peers]]:
     """Peers by number of threads, all ended at the end."""
-    pools = {count: Peers(count) for count in threads}
+    shared: dict[str, Peer] = {}
+    pools = {count: Peers(count, shared) for count in threads}
     try:
         yield pools
     finally:
@@ -162,7 +178,7 @@ def compare(
     times: dict[str, list[float]] = {}
     for engine in engines:
         try:
-            loads[engine] = pool[engine].ask("load", str(model))
+            loads[engine] = pool.load(engine, model)
             pool[engine].ask("inputs", str(given))
             results[engine] = results_of(pool[engine], folder)
             times[engine] = []
