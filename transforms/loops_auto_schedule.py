@@ -33,6 +33,8 @@ from aicc.transforms.auto_schedule_lanes import lane_cycles, schedule_lanes
 from aicc.transforms.auto_schedule_pixels import merge_pixels
 from aicc.transforms.auto_schedule_reduce import best_reductions, reduce_cycles, schedule_reductions
 from aicc.transforms.loops_collapse import collapse_loops
+from aicc.transforms.auto_schedule_stream import schedule_stream, streamed
+from aicc.transforms.auto_schedule_threads import Shared, certain_trips, spread
 from aicc.transforms.loops_facts import Loop, Nest, analyse_nest, loop_facts
 from aicc.transforms.loops_index import fold_index_ops
 from aicc.transforms.loops_nest import StepError
@@ -66,6 +68,10 @@ def schedule_nest(kernel: Kernel, nest: Nest) -> None:
         return
     nest = merge_rows(kernel, split_groups(kernel, nest))
     choices: list[tuple[float, int, Callable[[], None]]] = []
+    for loop in nest.parallel:
+        if (matrix := streamed(kernel, nest, loop)) is not None and can_vectorize(loop.op):
+            schedule_stream(kernel, nest, loop, matrix)
+            return
     for loop in nest.parallel:
         if can_vectorize(loop.op):
             step = partial(_schedule_pixels, kernel, nest, loop)

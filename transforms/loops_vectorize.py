@@ -436,7 +436,10 @@ class _Builder:
             clone = op.clone(self.values)
             self._add(clone)
             return
-        operands = [self._widen(self._new(operand), shape) for operand in op.operands]
+        operands = [self._new(operand) for operand in op.operands]
+        # One condition for all lanes stays one.
+        chosen = isinstance(op, arith.SelectOp) and not self.plan.shape(op.cond)
+        operands = [*operands[:chosen], *(self._widen(operand, shape) for operand in operands[chosen:])]
         if self.lanes is not None and (found := self.combines.get(op)) is not None:
             carried, reduction = found
             operands[1 - carried] = self._select_lanes(operands[1 - carried], reduction, shape)

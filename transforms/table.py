@@ -94,6 +94,11 @@ PASSES: dict[str, PassEntry] = {
     "loops-split": PassEntry(
         "aicc.transforms.loops_split", "LoopsSplitPass", "makes two perfectly nested loops of one"
     ),
+    "loops-split-reduction": PassEntry(
+        "aicc.transforms.loops_split_reduction",
+        "LoopsSplitReductionPass",
+        "takes a reduction some steps at a time, around the loops over its results",
+    ),
     "loops-tile": PassEntry(
         "aicc.transforms.loops_tile", "LoopsTilePass", "splits loops into loops over tiles and within tiles"
     ),

@@ -120,6 +120,14 @@ transform.named_sequence @select_c1(%k: !transform.any_op) {
 
 // -----
 
+transform.named_sequence @split_reduction_c1(%k: !transform.any_op) {
+  // expected-error@+1 {{size is 0, expected at least 1}}
+  %a, %b = schedule.split_reduction %k, %k {size = 0 : i64}
+  transform.yield
+}
+
+// -----
+
 transform.named_sequence @split_c1(%k: !transform.any_op) {
   // expected-error@+1 {{size is 0, expected at least 1}}
   %a, %b = schedule.split %k {size = 0 : i64}
