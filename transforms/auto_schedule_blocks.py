@@ -66,6 +66,10 @@ class Member:
         """The parallel loops that are not shared."""
         return [loop for loop in self.nest.parallel if loop not in self.shared]
 
+    def at(self, position: int) -> tuple[Nest, Loop]:
+        """The nest and its loop of a class."""
+        return self.nest, self.shared[position]
+
     def reuses(self, loop: Loop) -> bool:
         """Whether the nest is a contraction that takes some input again for each iteration of a loop."""
         if not self.nest.chains or not any(own.trips > 1 for own in self.own):
@@ -119,13 +123,23 @@ def _run(nests: Sequence[Nest]) -> list[Member]:
     members = [Member(nests[0], list(nests[0].parallel))]
     for nest in nests[1:]:
         matched = _match(members, nest)
-        kept = [position for position, loop in enumerate(matched) if loop is not None]
+        kept = [
+            position
+            for position, loop in enumerate(matched)
+            if loop is not None and not _is_contiguous(nest, loop) and not _is_contiguous(*members[0].at(position))
+        ]
         if not kept:
             break
         for member in members:
             member.shared = [member.shared[position] for position in kept]
         members.append(Member(nest, [loop for loop in matched if loop is not None]))
     return members
+
+
+def _is_contiguous(nest: Nest, loop: Loop) -> bool:
+    """Whether the loop walks all that it moves in memory element by element: the lanes of the nest, not its rows."""
+    strides = {access.moves[loop].stride for access in nest.accesses if access.depends(loop)}
+    return strides == {1}
 
 
 def _match(members: Sequence[Member], nest: Nest) -> list[Loop | None]:
