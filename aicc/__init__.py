@@ -5,6 +5,9 @@ aicc compiles models to native code.
     model = aicc.compile("model.onnx")
     outputs = model.run({"input": array})
 
+    model.save("model.aicc")
+    model = aicc.load("model.aicc")
+
 Importing the package is cheap: the compiler loads when it is first used.
 """
 
@@ -13,12 +16,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from aicc.compiler import compile
     from aicc.runtime.errors import InputError, ProgramError
+    from aicc.runtime.loading import load
     from aicc.runtime.model import Model
 
-__all__ = ["InputError", "Model", "ProgramError", "compile"]
+__all__ = ["InputError", "Model", "ProgramError", "compile", "load"]
 
 _HOMES = {
     "compile": "aicc.compiler",
+    "load": "aicc.runtime.loading",
     "Model": "aicc.runtime.model",
     "InputError": "aicc.runtime.errors",
     "ProgramError": "aicc.runtime.errors",

@@ -10,13 +10,22 @@ from xdsl.dialects import llvm
 from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr
 from xdsl.ir import Operation
 
+from aicc.backends.llvm.objects import PASSES
 from aicc.backends.llvm.pool import Emitter
 from aicc.backends.llvm.targets import Target
 from aicc.backends.llvm.writer import module_to_llvm_text
-from aicc.object_cache import ObjectCache, object_key
+from aicc.content import digest_of
+from aicc.runtime.cache import Cache
 from aicc.runtime.threads import default_threads
+from aicc.versions import library_versions
 
 ENTRY_POINTS = ("main", "prepare")
+
+
+def object_key(text: str, target: str) -> str:
+    """The entry's name: all that the object depends on is LLVM text, target, passes and the versions of the tools."""
+    versions = library_versions()
+    return digest_of(f"{versions['llvmlite']} {versions['LLVM']} {target} {PASSES}\0{text}".encode())
 
 
 def _referenced(operation: Operation) -> list[str]:
@@ -79,14 +88,14 @@ def emit_objects(parts: Iterable[ModuleOp], target: Target, *, cache: bool) -> l
 
     A part is taken up as soon as `parts` yields it, while the next one is still being made.
     """
-    store = ObjectCache.open() if cache else None
+    store = Cache.open() if cache else None
     images: list[bytes | None] = []
     missing: list[tuple[int, str]] = []
     with Emitter(target, default_threads()) as emitter:
         for part in parts:
             text = module_to_llvm_text(part)
             key = "" if store is None else object_key(text, repr(target))
-            image = None if store is None else store.read(key)
+            image = None if store is None else store.read_object(key)
             if image is None:
                 missing.append((len(images), key))
                 emitter.add(text)
@@ -94,7 +103,7 @@ def emit_objects(parts: Iterable[ModuleOp], target: Target, *, cache: bool) -> l
         for (index, key), image in zip(missing, emitter.finish(), strict=True):
             images[index] = image
             if store is not None:
-                store.write(key, image)
+                store.write_object(key, image)
     if store is not None and missing:
         store.prune()
     return [image for image in images if image is not None]

@@ -203,18 +203,23 @@ def read_table(path: Path) -> dict[str, Any]:
         return _parse_table(head, file.read(length), path)
 
 
-def read_image(path: Path, sources: Callable[[str], np.ndarray] | None = None) -> CompiledProgram:
+def read_image(
+    path: Path, sources: Callable[[str], np.ndarray] | None = None, key: Mapping[str, Any] | None = None
+) -> CompiledProgram:
     """
-    The program, its arrays mapped. `sources` gives the bytes of the other files that weights may lie in.
+    The program, its arrays mapped. `sources` gives the bytes of the other files that weights may lie in; with `key`, an
+    image that was written with another one is refused.
 
     Raises:
-        ProgramError: the file is no image of this format, or is damaged.
+        ProgramError: the file is no image of this format, or is damaged, or is of another key.
         OSError: it cannot be read.
     """
     data = _mapped(path)
     head = data[:_HEAD_BYTES].tobytes()
     length = _table_bytes(head, data.size, path)
     table = _parse_table(head, data[_HEAD_BYTES : _HEAD_BYTES + length].tobytes(), path)
+    if key is not None and table["key"] != key:
+        raise ProgramError(f"{path} is not the program that it is said to be")
     parts = data[_round_up(_HEAD_BYTES + length) :]
     objects: list[bytes] = []
     for offset, size, digest in table["objects"]:
@@ -226,7 +231,8 @@ def read_image(path: Path, sources: Callable[[str], np.ndarray] | None = None) -
     for entry in table["arrays"]:
         offset, size = entry["place"]
         if "source" in entry:
-            assert sources is not None, "whoever names other files reads them again"
+            if sources is None:
+                raise ProgramError(f"{path}: the weight '{entry['name']}' lies in another file: this is no saved model")
             array = sources(entry["source"])[offset : offset + size]
             if array.size != size:
                 raise ProgramError(f"{path}: the weight '{entry['name']}' is not where it was in {entry['source']}")

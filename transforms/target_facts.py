@@ -20,6 +20,8 @@ class TargetFacts:
     l3_bytes: int = 8 << 20
     """Last level, shared by all cores."""
     cores: int = 2
+    region_cycles: int = 5000
+    """What it costs to have other threads take part in a loop, and to wait for them."""
     has_fma: bool = True
     masked: bool = False
     """Masked loads and stores cost about as much as plain ones."""
@@ -45,4 +47,10 @@ def facts_of(target: str) -> TargetFacts:
     """
     if target == GENERIC.name:
         return GENERIC
-    return import_module(_TARGETS).target_by_name(target).facts()
+    try:
+        return import_module(_TARGETS).target_by_name(target).facts()
+    except ValueError as error:
+        # Cached programs are found by their target, without xDSL.
+        from xdsl.utils.exceptions import DiagnosticException
+
+        raise DiagnosticException(str(error)) from error

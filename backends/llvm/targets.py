@@ -14,12 +14,11 @@ from functools import cache
 from pathlib import Path
 
 import llvmlite.binding as llvm
-from xdsl.utils.exceptions import DiagnosticException
 
 from aicc.transforms.target_facts import TargetFacts
 
 
-class TargetError(DiagnosticException):
+class TargetError(ValueError):
     """There is no target of this name."""
 
 

@@ -41,6 +41,11 @@ def search_folder(path: str | Path) -> Generator[None, None, None]:
         _folder.reset(token)
 
 
+def current_folder() -> Path | None:
+    """The folder of the enclosing `search_folder`."""
+    return _folder.get()
+
+
 class Buffer:
     """An array with a name: in memory, or in a safetensors file under the same name."""
 

@@ -60,6 +60,56 @@ def split_model(data: memoryview) -> SplitModel:
     return SplitModel(b"".join(pieces), weights)
 
 
+_FIELDS_WITH_TENSORS: Mapping[str, Mapping[int, str]] = {
+    "Model": {7: "Graph", 20: "Training", 25: "Function"},
+    "Training": {1: "Graph", 2: "Graph"},
+    "Graph": {1: "Node", 5: "Tensor", 15: "SparseTensor"},
+    "Function": {7: "Node", 11: "Attribute"},
+    "Node": {5: "Attribute"},
+    "Attribute": {5: "Tensor", 6: "Graph", 10: "Tensor", 11: "Graph", 22: "SparseTensor", 23: "SparseTensor"},
+    "SparseTensor": {1: "Tensor", 2: "Tensor"},
+    "Tensor": {13: "Entry"},
+}
+"""Message -> number of a field that holds, or may hold, tensors -> message in it."""
+
+_LOCATION = b"location"
+_SHORT = 4096
+
+
+def external_files(data: memoryview) -> list[str]:
+    """
+    The files that tensors of a serialised `ModelProto` name as the place of their data, sorted.
+
+    Raises:
+        DamagedError: if a record is cut short or of an unknown kind, or a name is not UTF-8.
+    """
+    found: set[str] = set()
+    pending = [("Model", data)]
+    while pending:
+        message, content = pending.pop()
+        if message == "Entry":
+            entry = {field.number: bytes(field.content) for field in _fields(content)}
+            if entry.get(1) == _LOCATION:
+                found.add(_text(entry.get(2, b"")))
+            continue
+        inner = _FIELDS_WITH_TENSORS[message]
+        for field in _fields(content):
+            kind = inner.get(field.number)
+            if kind is None:
+                continue
+            # Nearly all messages of a large graph are short, and looking for the word is quicker than a walk.
+            if len(field.content) > _SHORT or _LOCATION in bytes(field.content):
+                pending.append((kind, field.content))
+    return sorted(found)
+
+
+def _text(data: bytes) -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        raise DamagedError(f"the name {data!r} is not UTF-8") from error
+
+
 def _without_weights(graph: memoryview, weights: dict[str, memoryview]) -> bytes:
     pieces: list[bytes | memoryview] = []
     for field in _fields(graph):

@@ -1,0 +1,177 @@
+"""
+Compiled code on disk, found by a key of all that it was made from: objects of single kernels, and whole programs.
+
+Failures of the file system are no errors: an entry that cannot be read is made again, one that cannot be written is
+left out. Entries are complete or not there, also after a process was killed; damaged ones are found by their checksums.
+Several processes may read, write and remove entries at once: a file in use lives on after its name is gone.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from aicc.runtime.compiled import CompiledProgram
+from aicc.runtime.errors import ProgramError
+from aicc.runtime.image import TEMPORARY, Place, image_bytes, read_image, read_table, replacing, write_image
+
+OBJECT = ".o"
+PROGRAM = ".aicc"
+
+LIMIT = 4 << 30
+"""Bytes that entries may take in all; the ones used longest ago go first."""
+
+_ABANDONED = 3600.0
+"""Seconds after which a file that is still being written is taken for left behind by a process that was killed."""
+
+_OWN = re.compile(rf"[0-9a-f]{{64}}({re.escape(OBJECT)}|{re.escape(PROGRAM)})|{TEMPORARY}\w+")
+
+
+Parts = Mapping[str, Any]
+"""What a program was made from, as JSON: its key."""
+
+
+def program_key(parts: Parts) -> str:
+    """The name of the entry of a program."""
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A file of the cache."""
+
+    path: Path
+    size: int
+    used: float
+    """When it was last made or read, in seconds since 1970."""
+
+
+def cache_folder() -> Path:
+    """`$AICC_CACHE_DIR`, else `aicc` in the user's cache folder."""
+    named = os.environ.get("AICC_CACHE_DIR")
+    if named:
+        return Path(named)
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "aicc"
+
+
+def refusal(folder: Path) -> str | None:
+    """
+    Why the existing `folder` is not used as a cache; None if it is.
+
+    It holds code that will be run, so it must be the user's alone.
+    """
+    status = folder.stat()
+    if status.st_uid != os.getuid():
+        return "it belongs to another user"
+    return "others can write to it" if status.st_mode & 0o022 else None
+
+
+@dataclass(frozen=True)
+class Cache:
+    """A folder of entries: of an object its SHA-256 in the first line, then the object; of a program its image."""
+
+    folder: Path
+
+    @staticmethod
+    def open() -> Cache | None:
+        """The cache of this user; None where its folder cannot be made, or is refused."""
+        try:
+            folder = cache_folder()
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            return None if refusal(folder) else Cache(folder)
+        except (OSError, RuntimeError):
+            return None
+
+    def read_object(self, key: str) -> bytes | None:
+        """The object, or None where there is none or it is damaged."""
+        path = self.folder / (key + OBJECT)
+        try:
+            data = path.read_bytes()
+        except OSError:
+            return None
+        digest, _, image = data.partition(b"\n")
+        if digest != hashlib.sha256(image).hexdigest().encode():
+            return None
+        _touch(path)
+        return image
+
+    def write_object(self, key: str, image: bytes) -> None:
+        """Adds an entry."""
+        with contextlib.suppress(OSError), replacing(self.folder / (key + OBJECT)) as file:
+            file.write(hashlib.sha256(image).hexdigest().encode() + b"\n" + image)
+
+    def read_program(self, parts: Parts, sources: Callable[[str], np.ndarray]) -> CompiledProgram | None:
+        """The program, or None where there is none or it is damaged; `sources` as for `read_image`."""
+        path = self.program_path(parts)
+        try:
+            program = read_image(path, sources, parts)
+        except (OSError, ProgramError):
+            return None
+        _touch(path)
+        return program
+
+    def write_program(self, parts: Parts, program: CompiledProgram, outside: Mapping[str, Place]) -> None:
+        """Adds an entry, unless it alone would fill the cache; `outside` as for `write_image`."""
+        if image_bytes(program, outside) <= LIMIT:
+            with contextlib.suppress(OSError):
+                write_image(self.program_path(parts), program, key=parts, outside=outside)
+
+    def program_path(self, parts: Parts) -> Path:
+        """Where the program with this key lies if it is there."""
+        return self.folder / (program_key(parts) + PROGRAM)
+
+    def entries(self) -> list[Entry]:
+        """All files of the cache; the folder may hold a user's other files."""
+        found: list[Entry] = []
+        with contextlib.suppress(OSError), os.scandir(self.folder) as files:
+            for file in files:
+                if _OWN.fullmatch(file.name):
+                    with contextlib.suppress(OSError):
+                        status = file.stat(follow_symlinks=False)
+                        found.append(Entry(Path(file.path), status.st_size, status.st_mtime))
+        return found
+
+    def programs(self) -> Iterator[tuple[Entry, Parts]]:
+        """The entries of whole programs that are intact, with what their keys were made of."""
+        for entry in self.entries():
+            if entry.path.suffix == PROGRAM:
+                with contextlib.suppress(OSError, ProgramError):
+                    yield entry, read_table(entry.path)["key"]
+
+    def prune(self, limit: int = LIMIT) -> None:
+        """Removes the entries used longest ago until the rest take at most `limit` bytes, and what was abandoned."""
+        entries = self.entries()
+        total = sum(entry.size for entry in entries)
+        now = time.time()
+        for entry in sorted(entries, key=lambda entry: entry.used):
+            unfinished = entry.path.name.startswith(TEMPORARY)
+            if total > limit if not unfinished else now - entry.used > _ABANDONED:
+                _remove(entry.path)
+                total -= entry.size
+
+    def clear(self) -> int:
+        """Removes all entries; returns how many."""
+        entries = self.entries()
+        for entry in entries:
+            _remove(entry.path)
+        return len(entries)
+
+
+def _touch(path: Path) -> None:
+    with contextlib.suppress(OSError):
+        os.utime(path)
+
+
+def _remove(path: Path) -> None:
+    with contextlib.suppress(OSError):
+        path.unlink()

@@ -1,0 +1,39 @@
+"""`aicc.load`: a saved model, ready to run; nothing is compiled."""
+
+from os import PathLike
+from pathlib import Path
+
+import llvmlite.binding as llvm
+
+from aicc.runtime.compiled import Machine
+from aicc.runtime.errors import ProgramError
+from aicc.runtime.image import read_image
+from aicc.runtime.model import Model
+
+
+def load(path: str | PathLike[str], *, threads: int | None = None) -> Model:
+    """
+    The model that `Model.save` wrote to `path`; `threads` as for `aicc.compile`.
+
+    The file is mapped into memory, and must be left alone while the model is in use. It holds machine code: load only
+    what you would run.
+
+    Raises:
+        ProgramError: the file is no saved model, damaged, of another version, or for another machine.
+        OSError: it cannot be read.
+    """
+    path = Path(path)
+    program = read_image(path)
+    if program.machine is not None and (lacking := _lacking(program.machine)) is not None:
+        raise ProgramError(f"{path} holds code for another machine: this one {lacking}")
+    return Model(program, threads=threads)
+
+
+def _lacking(machine: Machine) -> str | None:
+    """What this machine lacks to run code for `machine`; None if it can run it."""
+    architecture = machine.triple.partition("-")[0]
+    if architecture != llvm.get_process_triple().partition("-")[0]:
+        return f"is no {architecture}"
+    have = llvm.get_host_cpu_features()
+    lacking = [feature for feature in machine.features if not have.get(feature)]
+    return f"lacks {', '.join(lacking)}" if lacking else None
