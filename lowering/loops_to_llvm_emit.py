@@ -292,21 +292,33 @@ class Emitter:
         self._constant_ops.append(op)
         return op.results[0]
 
-    def scratch(self, element: Attribute) -> SSAValue:
-        """The address of one element that what must not be stored goes to."""
-        key = ("scratch", element)
+    def scratch(self, element: Attribute, count: int = 1) -> SSAValue:
+        """The address of `count` elements that what must not be stored goes to."""
+        key = ("scratch", element, count)
         if key not in self._constants:
-            self._constants[key] = self.stack(element, 1)
+            self._constants[key] = self.stack(element, count)
         return self._constants[key]
 
-    def slot(self, value: SSAValue) -> SSAValue:
-        """The address of memory that holds a constant, to be read where nothing else may be."""
-        key = ("slot", value)
+    def slot(self, value: SSAValue, count: int = 1) -> SSAValue:
+        """The address of memory that holds a constant `count` times, to be read where nothing else may be."""
+        key = ("slot", value, count)
         if key not in self._constants:
-            pointer = self._constants[key] = self.stack(value.type, 1)
-            store = memory.StoreOp.create(operands=(value, pointer), properties={"ordering": IntegerAttr(0, 64)})
+            pointer = self._constants[key] = self.stack(value.type, count)
+            row = value if count == 1 else self._repeated(value, count)
+            store = memory.StoreOp.create(operands=(row, pointer), properties={"ordering": IntegerAttr(0, 64)})
             self._constant_ops.append(store)
         return self._constants[key]
+
+    def _repeated(self, value: SSAValue, count: int) -> SSAValue:
+        """A constant in every lane, as a constant."""
+        assert isinstance(value.owner, base.ConstantOp)
+        match value.owner.value:
+            case FloatAttr(value=number):
+                return self.float(number.data, row_type(value.type, count))
+            case IntegerAttr(value=number):
+                return self.integer(number.data, row_type(value.type, count))
+            case other:
+                raise ValueError(f"{other} is no number")
 
     # Lanes
 

@@ -61,7 +61,6 @@ from aicc.lowering.loops_to_llvm_masks import (
     all_of,
     copied_lanes,
     copy_bytes,
-    inside,
     joined,
     lane_mask,
     parts_of_row,
@@ -252,6 +251,13 @@ def plain_access(element: Attribute) -> dict[str, Attribute]:
     return {"alignment": IntegerAttr(byte_size(element), 64), "ordering": IntegerAttr(0, 64)}
 
 
+def _or_elsewhere(fn: FunctionLowering, pointer: SSAValue, condition: SSAValue | None, other: SSAValue) -> SSAValue:
+    """The pointer where the condition holds, else the other one; without a condition the pointer itself."""
+    if condition is None:
+        return pointer
+    return fn.emit(elementwise.SelectOp, (condition, pointer, other), POINTER, _SELECT)
+
+
 def _plain_load(fn: FunctionLowering, pointer: SSAValue, element: Attribute, lanes: int) -> SSAValue:
     return fn.emit(memory.LoadOp, (pointer,), row_type(memory_type(element), lanes), plain_access(element))
 
@@ -262,7 +268,7 @@ def _guarded_load(
     """One element; `fill` where the condition is false, read from a place that always exists."""
     pointer = fn.address(buffer, offset, extra)
     if condition is not None:
-        pointer = fn.emit(elementwise.SelectOp, (condition, pointer, fn.slot(fill)), POINTER, _SELECT)
+        pointer = _or_elsewhere(fn, pointer, condition, fn.slot(fill))
     return _plain_load(fn, pointer, buffer.element, 1)
 
 
@@ -338,12 +344,13 @@ def _neighbours(
     """The part `(first lane, number of lanes)` of a row whose lanes are neighbours in memory."""
     begin, count = lanes
     pointer = fn.address(buffer, row.offset, add(row.extra, constant(begin)))
-    masks = [] if (found := _lane_masks(fn, row, begin, count, active)) is None else [found]
-    if condition is not None:
-        masks.append(fn.splat(condition, count))
-    mask = all_of(fn, masks)
-    if mask is None:
+    found = _lane_masks(fn, row, begin, count, active)
+    if found is None:
+        if condition is not None:
+            pointer = _or_elsewhere(fn, pointer, condition, fn.slot(fill, count))
         return _plain_load(fn, pointer, buffer.element, count)
+    mask = all_of(fn, [found] if condition is None else [found, fn.splat(condition, count)])
+    assert mask is not None
     rest = fn.splat(fill, count)
     alignment = {"alignment": IntegerAttr(byte_size(buffer.element), 32)}
     return fn.emit(memory.MaskedLoadOp, (pointer, mask, rest), rest.type, alignment)
@@ -392,7 +399,8 @@ def lower_store(fn: FunctionLowering, op: StoreOp) -> None:
     buffer, element = fn.buffer(op.memref), memref_of(op.memref).element_type
     shape = lanes_of(op.value.type)
     count = shape[-1] if shape else 1
-    rows = _rows(fn, buffer, shape, lambda lanes: fn.map_values(op.map, op.indices, lanes), guarded=False)
+    guarded = op.inside is not None
+    rows = _rows(fn, buffer, shape, lambda lanes: fn.map_values(op.map, op.indices, lanes), guarded)
     active = fn.poly(op.lanes) if op.lanes is not None else None
     for row, value in zip(rows, fn.rows(op.value).rows, strict=True):
         _store_row(fn, buffer, row, count, active, to_memory(fn, value, element))
@@ -402,14 +410,17 @@ def _store_row(
     fn: FunctionLowering, buffer: Buffer, row: Row, count: int, active: Poly | None, value: SSAValue
 ) -> None:
     plain = plain_access(buffer.element)
-    if count > 1 and row.stride is not None and constant_value(row.stride) == 1:
+    few_bytes = byte_size(buffer.element) < 4 and (row.conditions or row.varying)
+    if count > 1 and not few_bytes and row.stride is not None and constant_value(row.stride) == 1:
         pointer = fn.address(buffer, row.offset, row.extra)
         if active is not None and (copied := copied_lanes(fn, buffer.element, active, count)) is not None:
             part = fn.stack(memory_type(buffer.element), count)
             fn.emit(memory.StoreOp, (value, part), None, plain)
             copy_bytes(fn, pointer, part, copied)
             return
-        mask = lane_mask(fn, active, count) if active is not None else None
+        mask = _lane_masks(fn, row, 0, count, active)
+        condition = scalar_condition(fn, row.conditions)
+        pointer = _or_elsewhere(fn, pointer, condition, fn.scratch(memory_type(buffer.element), count))
         if mask is None:
             fn.emit(memory.StoreOp, (value, pointer), None, plain)
         else:
@@ -421,10 +432,12 @@ def _store_row(
             pointer = fn.address(buffer, row.offset, row.extra)
         else:
             pointer = fn.address(buffer, row.lanes(lane))
-        condition = None if active is None else inside(fn, constant(lane), active)
+        pairs = [*row.lane_conditions(lane)]
+        if active is not None:
+            pairs.append((constant(lane), active))
+        condition = scalar_condition(fn, pairs)
         if condition is not None:
-            scratch = fn.scratch(memory_type(buffer.element))
-            pointer = fn.emit(elementwise.SelectOp, (condition, pointer, scratch), POINTER, _SELECT)
+            pointer = _or_elsewhere(fn, pointer, condition, fn.scratch(memory_type(buffer.element)))
         fn.emit(memory.StoreOp, (fn.lane(value, lane), pointer), None, plain)
 
 

@@ -22,7 +22,7 @@ class PipelineOptions:
     """Arithmetic may be reassociated, contracted and approximated, and the sign of zero ignored."""
 
     winograd: bool = True
-    """Convolutions may use Winograd's algorithm; no pass does so yet."""
+    """Convolutions may use Winograd's algorithm, which has a larger (stated) error and spreads NaN and infinity."""
 
     schedules: str | None = None
     """A file of schedules, for kernels that are not to get the automatic scheduler's."""
@@ -103,6 +103,8 @@ def _o2(options: PipelineOptions) -> tuple[Stage, ...]:
                 "tensor-ops-fuse",
                 # After fusion, which decides the values that are stored at all.
                 "tensor-ops-assign-layouts",
+                # Before padded copies, which its transform of tiles does without.
+                *_winograd(options),
                 # After layouts, so that the padded copy has the layout of the convolution.
                 "tensor-ops-materialize-padding",
                 "convert-tensor-ops-to-loops",
@@ -137,6 +139,10 @@ def _fast_math(options: PipelineOptions) -> tuple[Step, ...]:
 def _given_schedules(options: PipelineOptions) -> tuple[Step, ...]:
     """Before the automatic scheduler, which leaves kernels that have a schedule alone."""
     return () if options.schedules is None else (Step("loops-load-schedules", {"file": options.schedules}),)
+
+
+def _winograd(options: PipelineOptions) -> tuple[Step, ...]:
+    return _steps(Step("tensor-ops-winograd", {"target": options.target})) if options.winograd else ()
 
 
 def _loops_to_llvm(options: PipelineOptions) -> tuple[Step, ...]:

@@ -212,11 +212,11 @@ class BodyEmitter:
     def load(self, tensor: SSAValue, affine_map: AffineMap, symbols: Sequence[Dim], fill: Attribute | None) -> SSAValue:
         """The element of an input at the current point."""
         memref = self.memrefs(tensor)
-        if fill is not None and self._within(affine_map, memref_dims(memref_of(memref))):
+        if fill is not None and self.within(affine_map, memref_dims(memref_of(memref))):
             fill = None
         return self.emitter.value(LoadOp(memref, *self.access(affine_map, symbols), fill=fill))
 
-    def _within(self, affine_map: AffineMap, dims: Sequence[Dim]) -> bool:
+    def within(self, affine_map: AffineMap, dims: Sequence[Dim]) -> bool:
         """Whether the map provably stays inside `dims` over the whole iteration space."""
         simplifier = Simplifier(self._bounds)
         for expr, dim in zip(affine_map.results, dims, strict=True):
@@ -234,23 +234,45 @@ class BodyEmitter:
         """The values that the block yields for `arguments`."""
         values: dict[SSAValue, SSAValue] = dict(zip(block.args, arguments, strict=True))
         for op in block.ops:
-            match op:
-                case TensorYieldOp():
-                    return [values[value] for value in op.values]
-                case IndexOp():
-                    values[op.result] = self.indices[op.position]
-                case TensorSizeOp():
-                    values[op.result] = self.emitter.size(op.size)
-                case arith.ConstantOp():
-                    values[op.result] = self.emitter.constant(op.value)
-                case ExtractOp():
-                    indices = [values[index] for index in op.indices]
-                    values[op.result] = self._extract(op, indices)
-                case _:
-                    copy = op.clone(values)
-                    self.emitter.add(copy)
-                    values.update(zip(op.results, copy.results, strict=True))
+            if isinstance(op, TensorYieldOp):
+                return [values[value] for value in op.values]
+            self._copy(op, values)
         raise ValueError("body without tensor_ops.yield")
+
+    def run_lazily(
+        self, block: Block, argument: Callable[[SSAValue], SSAValue], made: Callable[[SSAValue, SSAValue], None]
+    ) -> None:
+        """
+        Copies the ops of a block; `argument` makes each of its arguments before its first use, and `made` is told each
+        value of the block, arguments included, as soon as it is there.
+        """
+        values: dict[SSAValue, SSAValue] = {}
+        for op in block.ops:
+            for operand in op.operands:
+                if operand not in values:
+                    values[operand] = argument(operand)
+                    made(operand, values[operand])
+            if not isinstance(op, TensorYieldOp):
+                self._copy(op, values)
+                for result in op.results:
+                    made(result, values[result])
+
+    def _copy(self, op: Operation, values: dict[SSAValue, SSAValue]) -> None:
+        """Adds what an op of a body becomes, and what its results are to `values`."""
+        match op:
+            case IndexOp():
+                values[op.result] = self.indices[op.position]
+            case TensorSizeOp():
+                values[op.result] = self.emitter.size(op.size)
+            case arith.ConstantOp():
+                values[op.result] = self.emitter.constant(op.value)
+            case ExtractOp():
+                indices = [values[index] for index in op.indices]
+                values[op.result] = self._extract(op, indices)
+            case _:
+                copy = op.clone(values)
+                self.emitter.add(copy)
+                values.update(zip(op.results, copy.results, strict=True))
 
     def _extract(self, op: ExtractOp, indices: Sequence[SSAValue]) -> SSAValue:
         memref = self.memrefs(op.tensor)

@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from xdsl.dialects.builtin import UnitAttr
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
 
 from aicc.dialects.graph.dims import Dim, SymExpr, dims_of
 from aicc.dialects.loops.access import LoadOp, StoreOp
 from aicc.dialects.loops.attrs import memref_dims, memref_of
 from aicc.dialects.loops.memory import CopyOp
+from aicc.dialects.tensor_ops.blocks import BlocksOp
 from aicc.dialects.tensor_ops.indirect import ScanOp, ScatterOp
 from aicc.dialects.tensor_ops.ops import ConcatOp
 from aicc.dialects.tensor_ops.structured import StructuredOp
@@ -66,6 +67,37 @@ def lower_structured(op: StructuredOp, emitter: Emitter, memrefs: Memrefs, targe
             emitter.add(StoreOp.at(result, target, parallel))
 
 
+def lower_blocks(op: BlocksOp, emitter: Emitter, memrefs: Memrefs, target: SSAValue) -> None:
+    """
+    One nest over the space. Elements are loaded right before they are first used, and stored right after they are
+    computed, so that few values are live at a time.
+    """
+    bodies, symbols, block = BodyEmitter(emitter, op.dims, memrefs), op.symbols.data, op.body.block
+    sources = [
+        (tensor, affine_map, fill)
+        for position, (tensor, fill) in enumerate(zip(op.inputs, op.input_fills, strict=True))
+        for affine_map in op.element_maps(position)
+    ]
+    arguments = dict[SSAValue, tuple[SSAValue, AffineMap, Attribute | None]](zip(block.args, sources, strict=True))
+    targets: dict[SSAValue, list[AffineMap]] = {}
+    for value, affine_map in zip(op.body_yield.values, op.element_maps(len(op.inputs)), strict=True):
+        targets.setdefault(value, []).append(affine_map)
+
+    def load(value: SSAValue) -> SSAValue:
+        tensor, affine_map, fill = arguments[value]
+        return bodies.load(tensor, affine_map, symbols, fill)
+
+    def store(old: SSAValue, new: SSAValue) -> None:
+        for affine_map in targets.pop(old, ()):
+            access, operands = bodies.access(affine_map, symbols)
+            inside = not bodies.within(affine_map, memref_dims(memref_of(target)))
+            emitter.add(StoreOp(new, target, access, operands, inside=inside))
+
+    with emitter.loops(op.dims, emitter.next_label()) as indices:
+        bodies.indices = indices
+        bodies.run_lazily(block, load, store)
+
+
 def lower_concat(op: ConcatOp, emitter: Emitter, memrefs: Memrefs, target: SSAValue) -> None:
     """A copying nest per input, which writes from where the inputs before end."""
     axis = op.position
@@ -89,8 +121,12 @@ def copy_into(emitter: Emitter, source: SSAValue, target: SSAValue, axis: int = 
 
 
 def lower_scatter(op: ScatterOp, emitter: Emitter, memrefs: Memrefs, target: SSAValue) -> None:
-    """A copy of the base, then a sequential nest: two points may write one element, the later one wins."""
-    emitter.add(CopyOp(memrefs(op.base), target))
+    """
+    A copy of the base, unless the target holds it, then a sequential nest: two points may write one element, the later
+    one wins.
+    """
+    if (base := memrefs(op.base)) is not target:
+        emitter.add(CopyOp(base, target))
     bodies = BodyEmitter(emitter, op.dims, memrefs)
     with emitter.loops(op.dims, emitter.next_label(), parallel=False) as indices:
         bodies.indices = indices
@@ -138,7 +174,7 @@ def lower_scan(op: ScanOp, emitter: Emitter, memrefs: Memrefs, target: SSAValue)
         emitter.reduce([dims[axis]], label, len(others), [emitter.constant(op.init)], step)
 
 
-LOWERED = (StructuredOp, ConcatOp, ScatterOp, ScanOp)
+LOWERED = (StructuredOp, BlocksOp, ConcatOp, ScatterOp, ScanOp)
 
 
 def lower_op(op: Operation, emitter: Emitter, memrefs: Memrefs, targets: Sequence[SSAValue]) -> None:
@@ -147,6 +183,8 @@ def lower_op(op: Operation, emitter: Emitter, memrefs: Memrefs, targets: Sequenc
         match op:
             case StructuredOp():
                 lower_structured(op, emitter, memrefs, targets)
+            case BlocksOp():
+                lower_blocks(op, emitter, memrefs, targets[0])
             case ConcatOp():
                 lower_concat(op, emitter, memrefs, targets[0])
             case ScatterOp():

@@ -76,7 +76,9 @@ def _shrink(alloc: AllocOp, bounds: IndexBounds) -> AllocOp | None:
     users: list[LoadOp | StoreOp] = []
     for use in alloc.result.uses:
         user = use.operation
-        if (isinstance(user, LoadOp) and user.fill is None) or (isinstance(user, StoreOp) and use.index == 1):
+        if (isinstance(user, LoadOp) and user.fill is None) or (
+            isinstance(user, StoreOp) and use.index == 1 and user.inside is None
+        ):
             users.append(user)
         else:
             return None

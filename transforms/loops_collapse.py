@@ -152,7 +152,7 @@ def merge_position(loops: tuple[ForOp, ForOp], memref: SSAValue) -> tuple[int, i
             return None
         if any(dim != 1 for dim in dims[at[0] + 1 : at[1]]):
             return None
-        if isinstance(op, LoadOp) and op.fill is not None:
+        if (op.fill if isinstance(op, LoadOp) else op.inside) is not None:
             return None
         positions.add((at[0], at[1]))
     if len(positions) != 1:

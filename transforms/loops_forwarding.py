@@ -63,7 +63,7 @@ def _forward(block: Block, known: _Known, dependence: Dependence) -> int:
         elif isinstance(op, StoreOp):
             (access,) = accesses_of(op)
             known.forget(access, dependence)
-            if op.lanes is None:
+            if op.lanes is None and op.inside is None:
                 known.set(access, _place(op), op.value)
         else:
             for access in accesses_of(op, writes_only=True):

@@ -90,7 +90,7 @@ def split_dimension(loop: ForOp, memref: SSAValue, trips: int) -> int | None:
     for op in _accesses(loop, memref):
         operands = list(op.indices)
         value = op.result if isinstance(op, LoadOp) else op.value
-        if loop.induction not in operands or lanes_of(value.type) or (isinstance(op, LoadOp) and op.fill is not None):
+        if loop.induction not in operands or lanes_of(value.type) or _is_guarded(op):
             return None
         index = AffineDimExpr(operands.index(loop.induction))
         at = [position for position, expr in enumerate(op.map.data.results) if index in expr.dfs()]
@@ -98,6 +98,11 @@ def split_dimension(loop: ForOp, memref: SSAValue, trips: int) -> int | None:
             return None
         positions.add(at[0])
     return positions.pop() if len(positions) == 1 else None
+
+
+def _is_guarded(op: LoadOp | StoreOp) -> bool:
+    """Whether the access may be out of bounds."""
+    return (op.fill if isinstance(op, LoadOp) else op.inside) is not None
 
 
 def _split_memrefs(loop: ForOp, outer: ForOp, inner: ForOp, trips: int, size: int) -> None:

@@ -397,7 +397,8 @@ class _Builder:
         value = self._new(op.value)
         shape = self.plan.full if self.plan.stores_vector(op) else ()
         access, operands = self._access(op, len(shape))
-        new = StoreOp(self._widen(value, shape), self._new(op.memref), access, operands, self.lanes if shape else None)
+        lanes, inside = self.lanes if shape else None, op.inside is not None
+        new = StoreOp(self._widen(value, shape), self._new(op.memref), access, operands, lanes, inside)
         self._define(op, self._add(new))
 
     def _loop(self, op: ForOp) -> None:

@@ -124,4 +124,7 @@ PASSES: dict[str, PassEntry] = {
         "TensorOpsOutlineKernelsPass",
         "makes functions of kernels, one for all equal ones",
     ),
+    "tensor-ops-winograd": PassEntry(
+        "aicc.transforms.tensor_ops_winograd", "TensorOpsWinogradPass", "convolves by Winograd's algorithm"
+    ),
 }

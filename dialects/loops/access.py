@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Self, cast
 
-from xdsl.dialects.builtin import AffineMapAttr, IndexType, MemRefType, VectorType
+from xdsl.dialects.builtin import AffineMapAttr, IndexType, MemRefType, UnitAttr, VectorType
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
 from xdsl.irdl import (
@@ -236,8 +236,9 @@ class StoreOp(IRDLOperation):
     """
     `memref[map(indices..., l0, ...)] = value[l0, ...]`: one element, or one per lane of an n-D vector.
 
-    With `lanes`, lanes of the last vector dimension from `lanes` on are not written. Distinct lanes have distinct
-    addresses, all inside the memref.
+    With `lanes`, lanes of the last vector dimension from `lanes` on are not written. With `inside`, lanes whose index
+    lies outside the memref are not written either; without it every lane that is not masked lies inside. Distinct lanes
+    have distinct addresses.
 
     - (C1) the map takes the operands and the lanes, and has one result per dimension of the memref
     - (C2) the value is an element of the memref or a vector of such
@@ -245,6 +246,7 @@ class StoreOp(IRDLOperation):
 
     ```mlir
     loops.store %v, %m[%i + l0, %k + l1] lanes %n : vector<6x16xf32> to memref<8x16xf32>
+    loops.store %x, %m[%i * 4 + 3, %k] inside : f32 to memref<6x16xf32>
     ```
     """
 
@@ -255,6 +257,7 @@ class StoreOp(IRDLOperation):
     indices = var_operand_def(IndexType)
     lanes = opt_operand_def(IndexType)
     map = prop_def(AffineMapAttr)
+    inside = opt_prop_def(UnitAttr)
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(MemoryWriteEffect())
@@ -266,6 +269,7 @@ class StoreOp(IRDLOperation):
         affine_map: AffineMap,
         indices: Sequence[SSAValue],
         lanes: SSAValue | None = None,
+        inside: bool = False,
     ):
         access, operands = canonical_access(affine_map, indices, len(lanes_of(value.type)))
         mask = () if lanes is None else (lanes,)
@@ -273,6 +277,8 @@ class StoreOp(IRDLOperation):
             "map": AffineMapAttr(access),
             "operandSegmentSizes": segment_sizes(1, 1, len(operands), len(mask)),
         }
+        if inside:
+            properties["inside"] = UnitAttr()
         Operation.__init__(self, operands=[value, memref, *operands, *mask], properties=properties)
 
     @classmethod
@@ -293,6 +299,8 @@ class StoreOp(IRDLOperation):
         with printer.in_square_brackets():
             print_access(printer, self.map.data, self.indices, len(lanes_of(self.value.type)))
         _print_lanes(printer, self.lanes)
+        if self.inside is not None:
+            printer.print_string(" inside")
         printer.print_op_attributes(self.attributes)
         printer.print_string(" : ")
         printer.print_attribute(self.value.type)
@@ -308,6 +316,7 @@ class StoreOp(IRDLOperation):
         with parser.in_square_brackets():
             finish = parse_access(parser, lambda: len(lanes_of(type)))
         lanes = _parse_lanes(parser)
+        inside = UnitAttr() if parser.parse_optional_keyword("inside") else None
         attributes = parser.parse_optional_attr_dict()
         parser.parse_punctuation(":")
         type = parser.parse_type()
@@ -316,7 +325,7 @@ class StoreOp(IRDLOperation):
         affine_map, operands = finish()
         return cls.build(
             operands=[parser.resolve_operand(value, type), memref, operands, lanes],
-            properties={"map": AffineMapAttr(affine_map)},
+            properties={"map": AffineMapAttr(affine_map), "inside": inside},
             attributes=attributes,
         )
 

@@ -343,7 +343,9 @@ def _store(op: StoreOp) -> Step:
     def run(frame: Frame) -> None:
         array = frame.values[op.memref]
         indices, wanted, inside = addresses(frame, array)
-        if np.any(wanted & ~inside):
+        if op.inside is not None:
+            wanted &= inside
+        elif np.any(wanted & ~inside):
             raise InterpretationError(f"{_describe(op)} writes {_outside(indices, wanted & ~inside, array)}")
         if not array.flags.writeable:
             raise InterpretationError(f"{_describe(op)} writes to a constant")

@@ -9,6 +9,7 @@ that `main` calls with `tensor_ops.call`. Nothing here speaks of memory or of an
 
 from xdsl.ir import Dialect
 
+from aicc.dialects.tensor_ops.blocks import BlocksOp
 from aicc.dialects.tensor_ops.body_ops import ExtractOp, IndexOp, SizeOp, YieldOp
 from aicc.dialects.tensor_ops.indirect import ScanOp, ScatterOp
 from aicc.dialects.tensor_ops.ops import CallOp, ConcatOp, ConstantOp, KernelOp, ViewOp
@@ -17,6 +18,7 @@ from aicc.dialects.tensor_ops.structured import StructuredOp
 TensorOps = Dialect(
     "tensor_ops",
     [
+        BlocksOp,
         CallOp,
         ConcatOp,
         ConstantOp,

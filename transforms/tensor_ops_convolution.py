@@ -1,0 +1,132 @@
+"""Structured ops that are two-dimensional convolutions of stride 1, known by their index maps and bodies alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import FloatAttr, f32
+from xdsl.ir import Operation
+from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
+
+from aicc.dialects.graph.interfaces import element_type_of
+from aicc.dialects.tensor_ops import ExtractOp, IndexOp, StructuredOp
+from aicc.dialects.tensor_ops.affine import dim_positions, linear_form, used_dims
+from aicc.transforms.tensor_ops_layout_rules import is_contraction, may_reassociate
+
+
+@dataclass(frozen=True)
+class WindowAxis:
+    """An axis of the image that is read at `result index + tap + offset`."""
+
+    axis: int
+    result: int
+    """The parallel dimension."""
+    tap: int
+    """The reduction dimension."""
+    offset: int
+
+
+@dataclass(frozen=True)
+class Convolution:
+    """
+    `y[n, r, c, o] = finish(sum over i, s, t of image[n, r + s + .., c + t + .., i] * weight[o, i, s, t])`, with the
+    axes of all three tensors in any order.
+    """
+
+    op: StructuredOp
+    image: int
+    """Position of the image among the inputs."""
+    weight: int
+    row: WindowAxis
+    column: WindowAxis
+    batch: int
+    """Parallel dimension of the batch."""
+    out: int
+    """Parallel dimension of the result channels."""
+    channel: int
+    """Reduction dimension of the channels."""
+
+    @property
+    def taps(self) -> tuple[int, int]:
+        """The two reduction dimensions of the window, of rows and of columns."""
+        return self.row.tap, self.column.tap
+
+
+def _window_axis(axis: int, expr: AffineExpr, parallel: int) -> WindowAxis | None:
+    form = linear_form(expr)
+    dims = [atom.position for atom in form.terms if isinstance(atom, AffineDimExpr)]
+    if len(form.terms) != 2 or len(dims) != 2 or any(factor != 1 for factor in form.terms.values()):
+        return None
+    result, tap = sorted(dims)
+    return WindowAxis(axis, result, tap, form.constant) if result < parallel <= tap else None
+
+
+def find_convolution(op: Operation) -> Convolution | None:
+    """
+    The op as a convolution of stride and dilation 1 in one group, in f32, whose sum may be reordered; `None` if it is
+    none.
+    """
+    if not isinstance(op, StructuredOp) or not _is_plain_sum(op):
+        return None
+    for image, weight in ((0, 1), (1, 0)):
+        found = _match(op, image, weight)
+        if found is not None:
+            return found
+    return None
+
+
+def _is_plain_sum(op: StructuredOp) -> bool:
+    """Whether the op sums the product of its two inputs in f32, from 0 on and in any order, and has one result."""
+    if (op.parallel_count, len(op.dims), len(op.inputs), len(op.res)) != (4, 7, 2, 1):
+        return False
+    if not is_contraction(op) or not may_reassociate(op) or len(list(op.body.block.ops)) != 3:
+        return False
+    product = next(iter(op.body.block.ops))
+    arguments = set(op.body.block.args[:2])
+    if not isinstance(product, arith.MulfOp) or set(product.operands) != arguments:
+        return False
+    if any(element_type_of(value) != f32 for value in (*op.inputs, op.res[0])):
+        return False
+    (init,) = op.inits.data
+    if not isinstance(init, FloatAttr) or init.value.data != 0.0:
+        return False
+    finish = op.finish_block
+    return finish is None or not any(isinstance(inner, IndexOp | ExtractOp) for inner in finish.ops)
+
+
+def _match(op: StructuredOp, image: int, weight: int) -> Convolution | None:
+    parallel = op.parallel_count
+    fill = op.input_fills[image]
+    if op.input_fills[weight] is not None or not (
+        fill is None or (isinstance(fill, FloatAttr) and not fill.value.data)
+    ):
+        return None
+    results = op.input_maps[image].results
+    windows = [w for axis, expr in enumerate(results) if (w := _window_axis(axis, expr, parallel)) is not None]
+    if len(results) != 4 or len(windows) != 2:
+        return None
+    row, column = windows
+    rest = {d for axis, expr in enumerate(results) if axis not in (row.axis, column.axis) for d in used_dims([expr])}
+    channels = {4, 5, 6} - {row.tap, column.tap}
+    if len({row.result, column.result}) != 2 or len(channels) != 1:
+        return None
+    (channel,) = channels
+    read = dim_positions(op.input_maps[weight])
+    if read is None or len(read) != 4 or channel not in rest:
+        return None
+    outs = set(read) - {4, 5, 6}
+    if len(outs) != 1 or not {4, 5, 6} <= set(read):
+        return None
+    (out,) = outs
+    batches = {0, 1, 2, 3} - {row.result, column.result, out}
+    if len(batches) != 1:
+        return None
+    (batch,) = batches
+    for axis, expr in enumerate(results):
+        if axis in (row.axis, column.axis):
+            continue
+        is_batch = expr == AffineDimExpr(batch) or (expr == AffineConstantExpr(0) and op.dims[batch] == 1)
+        if expr != AffineDimExpr(channel) and not is_batch:
+            return None
+    return Convolution(op, image, weight, row, column, batch, out, channel)
