@@ -13,22 +13,22 @@ constants stay outside, as they cost nothing. With `max-ops=1` each op is a kern
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import cast
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, ModuleOp
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Block, Operation, Region
+from xdsl.ir import Block, Operation, Region
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
-from aicc.dialects.graph.assembly import array_values
-from aicc.dialects.graph.dims import Dim, dims_of
+from aicc.dialects.graph.dims import dims_of
 from aicc.dialects.graph.interfaces import FusionKind, TypedOp
 from aicc.dialects.tensor_ops.body_ops import YieldOp
 from aicc.dialects.tensor_ops.ops import KernelOp
+from aicc.transforms.graph_chains import contraction_chains
+from aicc.transforms.graph_facts import int_list, kind_of, reduction_shape, result_dims
 from aicc.transforms.graph_functions import blocks_in, main_functions
 from aicc.transforms.graph_groups import Group, Grouping, values_read, values_used_outside
 from aicc.transforms.locations import fuse_locations
@@ -63,52 +63,11 @@ class GraphFusePass(ModulePass):
 
     def apply_to_function(self, ctx: Context, func: FuncOp) -> None:
         """Makes the kernels of one function."""
-        rules = FusionRules(self.max_ops, self.producers)
         for block in list(blocks_in(func)):
             if not isinstance(block.parent_op(), KernelOp):
+                chains = [chain for chain in contraction_chains(block) if len(chain) <= self.max_ops]
+                rules = FusionRules(self.max_ops, self.producers, {op: chain for chain in chains for op in chain})
                 wrap_groups(block, Grouping(block, rules))
-
-
-def kind_of(op: Operation) -> FusionKind:
-    """The kind of an op; `OPAQUE` for those that say none."""
-    return op.fusion_kind if isinstance(op, TypedOp) else FusionKind.OPAQUE
-
-
-def result_dims(op: Operation) -> tuple[Dim, ...]:
-    """The sizes of the first result."""
-    return dims_of(op.results[0].type)
-
-
-@dataclass(frozen=True)
-class ReductionShape:
-    """What a reduction runs over."""
-
-    dims: tuple[Dim, ...]
-    axes: tuple[int, ...]
-
-    @property
-    def reduced(self) -> tuple[tuple[Dim, ...], tuple[Dim, ...]]:
-        """The sizes of its result without and with the reduced axes."""
-        kept = tuple(dim for axis, dim in enumerate(self.dims) if axis not in self.axes)
-        ones = tuple(1 if axis in self.axes else dim for axis, dim in enumerate(self.dims))
-        return kept, ones
-
-
-def _int_list(op: Operation, name: str) -> tuple[int, ...] | None:
-    value = op.properties.get(name)
-    return array_values(cast(Attribute, value)) if isinstance(value, DenseArrayBase) else None
-
-
-def reduction_shape(op: Operation) -> ReductionShape | None:
-    """What a `REDUCTION` op runs over, from its property `axes` or `axis`; None if it has neither."""
-    dims = dims_of(op.operands[0].type)
-    if (axes := _int_list(op, "axes")) is not None:
-        return ReductionShape(dims, axes)
-    match op.properties.get("axis"):
-        case IntegerAttr(value=value):
-            return ReductionShape(dims, (value.data,))
-        case _:
-            return None
 
 
 @dataclass(frozen=True)
@@ -117,14 +76,22 @@ class FusionRules:
     - A contraction or sliding window takes in elementwise ops that read its result and have its shape, with what these
       read from elsewhere: residual sums, activations. It takes the transposes and expansions that feed it and leave the
       last axis in place, as these are index maps, and elementwise ops that feed it if it is a window, or if
-      `producers` asks for it.
+      `producers` asks for it. A contraction also takes a transpose of its result that leaves the last axis in place.
     - Reductions over the same axes of one shape go together, with elementwise ops of that shape or of the reduced one
       between, before and after them: softmax, norms.
+    - A chain of contractions around reductions goes together, and with what the last one may take.
     - Elementwise ops of one shape go together, and with data movement that only they read or that only reads them.
     """
 
     max_ops: int
     producers: bool = False
+    chains: Mapping[Operation, Sequence[Operation]] = field(default_factory=dict[Operation, Sequence[Operation]])
+    """The chain (see `graph_chains`) that an op is part of."""
+
+    def required(self, op: Operation) -> Operation | None:
+        """The first op of the chain that `op` is part of, unless it is that itself."""
+        chain = self.chains.get(op, (op,))
+        return None if chain[0] is op else chain[0]
 
     def is_fusible(self, op: Operation) -> bool:
         """All graph ops but views, constants and control flow."""
@@ -141,6 +108,12 @@ class FusionRules:
         if len(members) >= self.max_ops or any(kind_of(member) in _ALONE for member in members):
             return False
         kind = kind_of(op)
+        everything = members
+        if self.required(op) is not None:
+            return kind in _ANCHORS and all(self._may_feed(op, member) for member in groups[-1].ops)
+        # What follows a chain sees its last op, and what feeds that one, only.
+        hidden = {member for member in members if member in self.chains and self.chains[member][-1] is not member}
+        members = [member for member in members if member not in hidden and not _is_only_read_by([member], *hidden)]
         anchors = [member for member in members if kind_of(member) in _ANCHORS]
         reductions = [member for member in members if kind_of(member) is FusionKind.REDUCTION]
         if kind in _ANCHORS:
@@ -148,7 +121,9 @@ class FusionRules:
         if kind is FusionKind.REDUCTION:
             return not anchors and _may_reduce_together(op, members, reductions)
         if kind is FusionKind.MOVEMENT:
-            return not anchors and not reductions and _is_only_read_by(members, op)
+            if anchors and (kind_of(anchors[0]) is not FusionKind.CONTRACTION or not _keeps_last_axis(op)):
+                return False
+            return len(anchors) < 2 and not reductions and _is_only_read_by(everything, op)
         if kind is not FusionKind.ELEMENTWISE:
             return False
         if anchors:
@@ -168,7 +143,7 @@ class FusionRules:
 
 def _keeps_last_axis(op: Operation) -> bool:
     """Whether a movement op is an index map that leaves the last axis in place, so that it is still read in order."""
-    axes = _int_list(op, "permutation")
+    axes = int_list(op, "permutation")
     return bool(axes) and axes[-1] == len(axes) - 1
 
 
@@ -198,9 +173,9 @@ def _may_reduce_together(op: Operation, members: Sequence[Operation], reductions
     return all(kind_of(other) is FusionKind.ELEMENTWISE and result_dims(other) in allowed for other in others)
 
 
-def _is_only_read_by(members: Sequence[Operation], op: Operation) -> bool:
-    """Whether all that `op` reads of the group is read by nothing else, so that only the moved form is stored."""
-    inside = {*members, op}
+def _is_only_read_by(members: Sequence[Operation], *readers: Operation) -> bool:
+    """Whether nothing but `readers` reads what `members` make, so that it need not be stored."""
+    inside = {*members, *readers}
     return all(use.operation in inside for member in members for result in member.results for use in result.uses)
 
 

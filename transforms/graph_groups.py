@@ -40,6 +40,10 @@ class Rules(Protocol):
         """Whether `op` can be in a kernel at all."""
         ...
 
+    def required(self, op: Operation) -> Operation | None:
+        """An op before `op` whose group `op` must be in: nothing that depends on that group is outside of it yet."""
+        ...
+
     def may_join(self, op: Operation, groups: Sequence[Group]) -> bool:
         """Whether `op` and all of `groups`, which make operands of it, may become one kernel."""
         ...
@@ -77,9 +81,10 @@ class Grouping:
     def _place(self, op: Operation) -> None:
         producers = self._producers(op)
         fusible = self.rules.is_fusible(op)
-        joined: list[Group] = []
+        required = self.rules.required(op)
+        joined: list[Group] = [] if required is None else [self.find(required)]
         if fusible:
-            candidates = [group for group in producers if group.fusible]
+            candidates = [group for group in producers if group.fusible and group not in joined]
             candidates.sort(key=lambda group: self.rules.preference(op, group), reverse=True)
             for group in candidates:
                 if self.rules.may_join(op, [*joined, group]) and self._stays_acyclic(producers, joined, group):

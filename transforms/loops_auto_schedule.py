@@ -73,7 +73,7 @@ def schedule_nest(kernel: Kernel, nest: Nest) -> None:
             schedule_stream(kernel, nest, loop, matrix)
             return
     for loop in nest.parallel:
-        if can_vectorize(loop.op):
+        if not loop.limit and can_vectorize(loop.op):
             step = partial(_schedule_pixels, kernel, nest, loop)
             cycles = lane_cycles(kernel, nest, loop)
             if not isinstance(loop.extent, int):

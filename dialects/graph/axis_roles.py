@@ -25,6 +25,14 @@ class HasAxisRoles(Operation, ABC):
         """One role per axis."""
 
 
+class HasContractedAxis(Operation, ABC):
+    """An op that sums products of its operands along one axis of each."""
+
+    @abstractmethod
+    def contracted_axis(self, number: int) -> int:
+        """The axis of an operand that is summed over, negative ones counted from the end."""
+
+
 def image_roles(rank: int) -> tuple[AxisRole, ...]:
     """`[batch, channel, space..]`."""
     return (AxisRole.BATCH, AxisRole.CHANNEL, *[AxisRole.SPACE] * (rank - 2))

@@ -12,6 +12,7 @@ from xdsl.irdl import irdl_op_definition, operand_def, opt_operand_def, opt_prop
 
 from aicc.dialects.graph.arithmetic import AddOp
 from aicc.dialects.graph.assembly import flag
+from aicc.dialects.graph.axis_roles import HasContractedAxis
 from aicc.dialects.graph.dims import Dim, dim_prod, dims_of, rank_of, tensor_type
 from aicc.dialects.graph.interfaces import (
     Arrays,
@@ -38,7 +39,7 @@ def _matrix(array: np.ndarray, swap: bool) -> np.ndarray:
 
 
 @irdl_op_definition
-class MatmulOp(GraphOp):
+class MatmulOp(GraphOp, HasContractedAxis):
     """
     Matrix product over the last two axes: `result[.., i, j] = sum(lhs[.., i, k] * rhs[.., k, j], k)`.
 
@@ -78,6 +79,10 @@ class MatmulOp(GraphOp):
         lhs = dims_of_rank("left operand", self.lhs, 2)  # C2
         rhs = dims_of_rank("right operand", self.rhs, 2)
         return _swapped(lhs, self.transpose_a is not None), _swapped(rhs, self.transpose_b is not None)
+
+    def contracted_axis(self, number: int) -> int:
+        swapped = (self.transpose_a if number == 0 else self.transpose_b) is not None
+        return -1 if swapped == (number == 1) else -2
 
     def infer_types(self) -> Sequence[Attribute]:
         element = common_element_type(ElementKind.NUMBER, ("left operand", self.lhs), {"right operand": self.rhs})  # C1
