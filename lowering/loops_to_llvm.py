@@ -47,7 +47,7 @@ def _nested(handle: Callable[[Function, Any, Callable[[Block], None]], None]) ->
 
 def _lower_for(fn: Function, op: Any) -> None:
     if op.threads is not None and fn.threads is not None:
-        lower_parallel(fn, op, lower_block)
+        lower_parallel(fn, op, lower_op)
     else:
         loops_to_llvm_control.lower_for(fn, op, lambda block: lower_block(fn, block))
 
@@ -90,8 +90,13 @@ HANDLERS: dict[str, Handler] = {
 def lower_block(fn: Function, block: Block) -> None:
     """The ops of a block, in order."""
     for op in block.ops:
-        fn.location = op.location
-        HANDLERS[op.name](fn, op)
+        lower_op(fn, op)
+
+
+def lower_op(fn: Function, op: Operation) -> None:
+    """One op."""
+    fn.location = op.location
+    HANDLERS[op.name](fn, op)
 
 
 def check_lowerable(module: ModuleOp) -> None:

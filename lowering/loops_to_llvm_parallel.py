@@ -1,72 +1,88 @@
 """
 Loops on several threads.
 
-The body of a `threads` loop becomes a function of a range of iterations and of what it uses from around it. A second
-one, which every thread runs, takes chunks off a shared counter until none is left:
+The iterations of a `threads` loop, and of the loops perfectly nested in it as far as its attribute `nested` says, are
+counted as one sequence. They become a function of a range of that sequence and of what they use from around them. A
+second one, which every thread runs, takes chunks off a shared counter until none is left:
 
-    struct { i64 next; i64 chunks; i64 lower; i64 upper; captured... } context;
-    aicc_parallel(run, &context, min(threads, chunks))        // or run(&context) for one thread
+    struct { i64 next; i64 chunks; i64 groups; i64 total; captured... } context;
+    aicc_parallel(run, &context, min(threads, chunks))        // or body(0, total, captured...) for one thread or chunk
 
-    run(context):  while ((c = next++) < chunks) body(lower + c * size, min(upper, lower + (c + 1) * size), captured...)
+    run(context):  while ((c = next++) < chunks)
+                     body(c * groups / chunks * grain, min((c + 1) * groups / chunks * grain, total), captured...)
 
-What a chunk covers depends on the extents alone, never on the number of threads, and so do the results.
+A chunk is a multiple of `grain` iterations, which are work enough to be worth a thread; there are several chunks per
+thread, so that a thread that is held up is left with one of them. Iterations are independent: results do not depend on
+who runs what.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import cast
 
 from xdsl.dialects import llvm as base
 from xdsl.dialects.builtin import DenseArrayBase, DictionaryAttr, IntegerAttr, UnitAttr, i32, i64
-from xdsl.ir import Attribute, Block, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from aicc.dialects.llvm import atomics, intrinsics, memory
 from aicc.dialects.loops.attrs import memref_of
 from aicc.dialects.loops.control import ForOp
-from aicc.lowering.loops_to_llvm_control import branch, branch_if, loop_body
+from aicc.dialects.loops.threads import grain_of, spread_loops
+from aicc.lowering.loops_to_llvm_control import branch, branch_if, run_loop
 from aicc.lowering.loops_to_llvm_emit import POINTER, UNKNOWN_ROOT, Buffer, Rows, Scope, byte_size
 from aicc.lowering.loops_to_llvm_functions import Function, internal_function
-from aicc.lowering.loops_to_llvm_index import Poly, add, constant, constant_value, multiply
+from aicc.lowering.loops_to_llvm_index import Poly, add, constant, constant_value, multiply, total
 
-MAX_CHUNKS = 1024
-"""More chunks than this are not worth the counter's traffic: chunks get larger instead."""
+CHUNKS_PER_THREAD = 8
+"""Chunks for each thread, where there is work enough: what one thread may be behind at the end."""
+
+LINE = 8
+"""Words of a cache line: the counter, which threads write, lies apart from what they read."""
 
 RUNTIME = "aicc_parallel"
 _PLAIN: dict[str, Attribute] = {"ordering": IntegerAttr(0, 64)}
 
+LowerOp = Callable[[Function, Operation], None]
 
-def lower_parallel(fn: Function, op: ForOp, lower_block: Callable[[Function, Block], None]) -> None:
+
+def lower_parallel(fn: Function, op: ForOp, lower_op: LowerOp) -> None:
     """A `loops.for` with `threads`."""
-    lower = fn.extremum(fn.map_values(op.lower_map, op.lower_operands), largest=True)
-    upper = fn.extremum(fn.map_values(op.upper_map, op.upper_operands), largest=False)
-    step = op.step_value
-    trips = fn.floor_divide(add(add(upper, lower, -1), constant(step - 1)), step)
-    size = _chunk_size(fn, op, trips)
-    chunks = fn.divide(add(add(trips, size), constant(-1)), size)
+    levels = spread_loops(op)
+    counts = [_trips(fn, level, _lower_bound(fn, level)) for level in levels]
+    trips = _product(counts)
     captured = _Captured(fn, op)
     name = f"{fn.name}.par{fn.parallel_bodies}"
     fn.parallel_bodies += 1
-    body = _body(fn, op, captured, f"{name}.body", lower, upper, lower_block)
-    types = [i64, i64, i64, i64, i64, *captured.types]
-    run = _run(fn, captured, name, body.sym_name.data, base.LLVMStructType.from_type_list(types))
-    fn.outlined += [*captured.outlined, body, run]
-    width = fn.index(multiply(size, constant(step)))
-    values = [fn.integer(0), fn.index(chunks), fn.index(lower), fn.index(upper), width, *captured.values]
-    context = _context(fn, base.LLVMStructType.from_type_list(types), values)
-    _start(fn, name, context, fn.index(chunks))
+    body = _body(fn, levels, captured, f"{name}.body", trips, lower_op)
+    grain = grain_of(op)
+    groups = fn.floor_divide(add(trips, constant(grain - 1)), grain)
+    if (most := constant_value(groups)) is not None and most < 2:
+        fn.outlined += [*captured.outlined, body]
+        fn.block.add_op(base.CallOp(f"{name}.body", fn.integer(0), fn.index(trips), *captured.values))
+        return
+    types = [*[i64] * LINE, i64, i64, i64, *captured.types]
+    struct = base.LLVMStructType.from_type_list(types)
+    fn.outlined += [*captured.outlined, body, _run(fn, captured, name, grain, struct)]
+    _start(fn, name, captured, struct, trips, groups)
 
 
-def _chunk_size(fn: Function, op: ForOp, trips: Poly) -> Poly:
-    """Iterations of a chunk: the attribute `grain`, or as many as make at most `MAX_CHUNKS` chunks."""
-    grain = op.attributes.get("grain")
-    least = grain.value.data if isinstance(grain, IntegerAttr) else 1
-    if (count := constant_value(trips)) is not None:
-        return constant(max(least, -(-count // MAX_CHUNKS)))
-    high = fn.atoms.bounds(trips)[1]
-    if high is not None and high <= least * MAX_CHUNKS:
-        return constant(least)
-    return fn.at_least(fn.floor_divide(add(trips, constant(MAX_CHUNKS - 1)), MAX_CHUNKS), least)
+def _lower_bound(fn: Function, op: ForOp) -> Poly:
+    return fn.extremum(fn.map_values(op.lower_map, op.lower_operands), largest=True)
+
+
+def _trips(fn: Function, op: ForOp, lower: Poly) -> Poly:
+    """How often the loop runs."""
+    upper = fn.extremum(fn.map_values(op.upper_map, op.upper_operands), largest=False)
+    step = op.step_value
+    return fn.at_least(fn.floor_divide(add(add(upper, lower, -1), constant(step - 1)), step), 0)
+
+
+def _product(polys: Sequence[Poly]) -> Poly:
+    result = constant(1)
+    for poly in polys:
+        result = multiply(result, poly)
+    return result
 
 
 class _Captured:
@@ -144,9 +160,9 @@ class _Captured:
 
 
 def _used_from_outside(op: ForOp) -> list[SSAValue]:
-    """Values that the body of `op` uses and that are defined around it, each once, in order."""
+    """Values that `op` uses and that are defined around it, each once, in order."""
     inside: set[SSAValue] = set(op.block.args)
-    used: dict[SSAValue, None] = {}
+    used: dict[SSAValue, None] = dict.fromkeys(op.operands)
     for inner in op.body.walk():
         for operand in inner.operands:
             if operand not in inside:
@@ -159,30 +175,53 @@ def _used_from_outside(op: ForOp) -> list[SSAValue]:
 
 
 def _body(
-    fn: Function,
-    op: ForOp,
-    captured: _Captured,
-    name: str,
-    lower: Poly,
-    upper: Poly,
-    lower_block: Callable[[Function, Block], None],
+    fn: Function, levels: Sequence[ForOp], captured: _Captured, name: str, trips: Poly, lower_op: LowerOp
 ) -> base.FuncOp:
-    """`body(begin, end, captured...)`: the iterations from `begin` to `end`."""
+    """`body(begin, end, captured...)`: the iterations from number `begin` to number `end`."""
     types = [i64, i64, *captured.types]
     block = Block(arg_types=types)
     inner = Function(block, name, None, fn.state, fn.defined)
     inner.location = fn.location
     captured.bind(inner, list(block.args[2:]))
-    low, high = fn.atoms.bounds(lower)[0], fn.atoms.bounds(upper)[1]
-    from math import gcd
-
-    multiple = max(gcd(fn.atoms.multiple_of(lower), op.step_value), 1)
-    begin = inner.atom(block.args[0], 0, low, high, multiple)
-    end = inner.atom(block.args[1], 0, low, high)
-    loop_body(inner, op, begin, end, lambda inner_block: lower_block(inner, inner_block))
+    high = fn.atoms.bounds(trips)[1]
+    begin = inner.atom(block.args[0], 0, 0, None if high is None else max(high - 1, 0))
+    end = inner.atom(block.args[1], 0, 0, high)
+    _iterate(inner, levels, begin, end, lower_op)
     inner.block.add_op(base.ReturnOp())
     captured.outlined += cast(list[base.FuncOp], inner.outlined)
     return internal_function(name, types, [DictionaryAttr({})] * 2 + captured.attributes, inner)
+
+
+def _iterate(fn: Function, levels: Sequence[ForOp], begin: Poly, end: Poly, lower_op: LowerOp) -> None:
+    """
+    The iterations `begin <= c < end` of nested loops, counted together.
+
+    For each iteration `i` of the outermost loop, with `n` iterations of those inside it: the part of
+    `begin - i * n <= c' < end - i * n` that is in `0 <= c' < n`.
+    """
+    loop, *rest = levels
+    step = constant(loop.step_value)
+    lower = _lower_bound(fn, loop)
+    counts = [_trips(fn, level, _lower_bound(fn, level)) for level in rest]
+    inside = _product(counts)
+    first, last = begin, end
+    if rest:
+        first, last = fn.divide(begin, inside), fn.divide(add(end, add(inside, constant(-1))), inside)
+
+    def body() -> Sequence[SSAValue]:
+        for op in loop.block.ops:
+            if rest and op is rest[0]:
+                number = fn.floor_divide(add(fn.poly(loop.induction), lower, -1), loop.step_value)
+                start = multiply(number, inside)
+                low = fn.at_least(add(begin, start, -1), 0)
+                high = fn.extremum([add(end, start, -1), inside], largest=False)
+                _iterate(fn, rest, low, high, lower_op)
+            else:
+                lower_op(fn, op)
+        return ()
+
+    bounds = [total([lower, multiply(number, step)]) for number in (first, last)]
+    run_loop(fn, bounds[0], bounds[1], step, loop.induction, (), (), (), body)
 
 
 def _field(fn: Function, context: SSAValue, struct: base.LLVMStructType, index: int) -> SSAValue:
@@ -194,26 +233,17 @@ def _field(fn: Function, context: SSAValue, struct: base.LLVMStructType, index: 
     return fn.emit(memory.GEPOp, (context,), POINTER, properties)
 
 
-def _context(fn: Function, struct: base.LLVMStructType, values: list[SSAValue]) -> SSAValue:
-    """A struct on the stack with these values; the counter is in a cache line of its own as far as it can be."""
-    context = fn.stack(struct, 1)
-    for index, value in enumerate(values):
-        fn.emit(memory.StoreOp, (value, _field(fn, context, struct, index)), None, _PLAIN)
-    return context
-
-
-def _run(fn: Function, captured: _Captured, name: str, body: str, struct: base.LLVMStructType) -> base.FuncOp:
+def _run(fn: Function, captured: _Captured, name: str, grain: int, struct: base.LLVMStructType) -> base.FuncOp:
     """`run(context)`: chunks, until none is left."""
     block = Block(arg_types=[POINTER])
     inner = Function(block, name, None, fn.state, fn.defined)
     inner.location = fn.location
     context = block.args[0]
-    count = 5 + len(captured.types)
     fields = [
         inner.emit(memory.LoadOp, (_field(inner, context, struct, index),), struct.types.data[index], _PLAIN)
-        for index in range(1, count)
+        for index in range(LINE, len(struct.types.data))
     ]
-    chunks, lower, upper, width, *values = fields
+    chunks, groups, trips, *values = fields
     header, work, done = inner.new_block(), inner.new_block(), inner.new_block()
     branch(inner, header, ())
     inner.scopes[0] = Scope(header)
@@ -222,29 +252,42 @@ def _run(fn: Function, captured: _Captured, name: str, body: str, struct: base.L
     branch_if(inner, inner.compare("slt", chunk, chunks), (work, ()), (done, ()))
     inner.scopes[0] = Scope(work)
     flags = {"overflowFlags": IntegerAttr(1, 32)}
-    begin = inner.emit(base.MulOp, (chunk, width), i64, flags)
-    begin = inner.emit(base.AddOp, (begin, lower), i64, flags)
-    end = inner.emit(base.AddOp, (begin, width), i64, flags)
-    end = inner.emit(intrinsics.SMinOp, (end, upper), i64)
-    inner.block.add_op(base.CallOp(body, begin, end, *values))
+
+    def boundary(number: SSAValue) -> SSAValue:
+        group = inner.emit(base.UDivOp, (inner.emit(base.MulOp, (number, groups), i64, flags), chunks), i64)
+        return inner.emit(base.MulOp, (group, inner.integer(grain)), i64, flags)
+
+    following = inner.emit(base.AddOp, (chunk, inner.integer(1)), i64, flags)
+    end = inner.emit(intrinsics.SMinOp, (boundary(following), trips), i64)
+    inner.block.add_op(base.CallOp(f"{name}.body", boundary(chunk), end, *values))
     branch(inner, header, (), back=True)
     inner.scopes[0] = Scope(done)
     inner.block.add_op(base.ReturnOp())
     return internal_function(name, [POINTER], [DictionaryAttr({})], inner)
 
 
-def _start(fn: Function, name: str, context: SSAValue, chunks: SSAValue) -> None:
-    """Runs the chunks on several threads, or here when there is one thread or chunk."""
+def _start(
+    fn: Function, name: str, captured: _Captured, struct: base.LLVMStructType, trips: Poly, groups: Poly
+) -> None:
+    """Runs the chunks on several threads, or all iterations here when there is one thread or chunk."""
     assert fn.threads is not None
+    flags = {"overflowFlags": IntegerAttr(1, 32)}
+    most = fn.emit(base.MulOp, (fn.threads, fn.integer(CHUNKS_PER_THREAD)), i64, flags)
+    chunks = fn.emit(intrinsics.SMinOp, (most, fn.index(groups)), i64)
     count = fn.emit(intrinsics.SMinOp, (fn.threads, chunks), i64)
+    values = [fn.index(trips), *captured.values]
     several, alone, join = fn.new_block(), fn.new_block(), Block()
     branch_if(fn, fn.compare("sgt", count, fn.integer(1)), (several, ()), (alone, ()))
     for block in (several, alone):
         fn.scopes.append(Scope(block))
         if block is several:
+            context = fn.stack(struct, 1)
+            stored = [fn.integer(0), chunks, fn.index(groups), *values]
+            for index, value in zip([0, *range(LINE, len(struct.types.data))], stored, strict=True):
+                fn.emit(memory.StoreOp, (value, _field(fn, context, struct, index)), None, _PLAIN)
             fn.block.add_op(base.CallOp(RUNTIME, fn.global_address(name), context, count))
         else:
-            fn.block.add_op(base.CallOp(name, context))
+            fn.block.add_op(base.CallOp(f"{name}.body", fn.integer(0), *values))
         branch(fn, join, ())
         fn.scopes.pop()
     fn.blocks.append(join)

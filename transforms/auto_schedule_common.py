@@ -20,15 +20,6 @@ from aicc.transforms.loops_reduction import reductions_of
 from aicc.transforms.schedule_writer import ScheduleWriter
 from aicc.transforms.target_facts import TargetFacts
 
-THREADS_FROM = 60_000
-"""Reckoned cycles of a loop from which on it is worth waking other threads."""
-
-CHUNK = 20_000
-"""Reckoned cycles that a thread should take at a time, at least."""
-
-MOST_CHUNKS = 64
-"""Chunks of a loop, at most, where that leaves each one large enough."""
-
 
 @dataclass
 class Kernel:
@@ -123,15 +114,3 @@ def packing_for(access: Access, lane: Loop, lanes: int, reductions: Sequence[Loo
 def is_free_reduction(loop: ForOp) -> bool:
     """Whether all that the loop carries may be accumulated in any order."""
     return reductions_of(loop) is not None
-
-
-def threads_for(kernel: Kernel, handle: SSAValue, number: int, trips: int, cycles: float) -> None:
-    """Spreads loop `number` of a handle, of `trips` iterations and `cycles` in all, over threads if it is worth it."""
-    if cycles < THREADS_FROM or trips < 2 or kernel.spread:
-        return
-    each = cycles / trips
-    grain = max(1, round(CHUNK / each))
-    if grain * MOST_CHUNKS < trips:
-        grain = -(-trips // MOST_CHUNKS)
-    grain = min(grain, max(1, trips // (2 * kernel.facts.cores)))
-    kernel.writer.parallelize(kernel.writer.select(handle, [number]), grain)

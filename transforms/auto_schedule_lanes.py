@@ -22,9 +22,9 @@ from aicc.transforms.auto_schedule_common import (
     can_pack,
     is_free_reduction,
     packing_for,
-    threads_for,
     vector_width,
 )
+from aicc.transforms.auto_schedule_threads import Shared, certain_trips, spread
 from aicc.transforms.loops_cost import REST_ROWS, Level, TileChoice, TileCost, choose_tile, orders, traffic_cycles
 from aicc.transforms.loops_facts import CACHE_LINE, Access, Loop, Nest, guess
 from aicc.transforms.loops_tile import count_nests
@@ -348,7 +348,7 @@ def _spread(
     order: Sequence[Level],
     handles: Sequence[SSAValue],
 ) -> None:
-    """Spreads the outermost loop that has iterations to share, in each of the nests, over threads."""
+    """Shares out the outer loops of each of the nests among threads."""
     steps = max(1, nest.iterations // prod(loop.trips for loop in nest.parallel))
     pieces = [_pieces(loop, size) for loop, size in zip(target, sizes, strict=True)]
     for number, combination in enumerate(product(*pieces)):
@@ -356,10 +356,13 @@ def _spread(
         rows = tiles[plan.row][1] if plan.row is not None else 1
         vectors = -(-tiles[plan.lane][1] // plan.width)
         cycles = prod(count for count, _ in combination) * plan.cost.cycles(rows, vectors) * steps
+        loops: list[Shared] = []
         for level, handle in zip(order, handles, strict=True):
             trips = tiles[level.loop][0]
-            if level.part:
-                trips = -(-trips // (level.inside // plan.tile.rows)) if level.part == "outer" else level.trips
-            if trips > 1:
-                threads_for(kernel, handle, number, trips, cycles)
+            if level.part == "inner":
+                # Its last block may be shorter, so that blocks cannot be counted together.
                 break
+            if level.part:
+                trips = -(-trips // (level.inside // plan.tile.rows))
+            loops.append(Shared(handle, trips, certain_trips(level.loop, trips)))
+        spread(kernel, loops, cycles, number)

@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from math import prod
 
-from aicc.transforms.auto_schedule_common import Kernel, is_free_reduction, threads_for, vector_width
+from aicc.transforms.auto_schedule_common import Kernel, is_free_reduction, vector_width
+from aicc.transforms.auto_schedule_threads import Shared, certain_trips, spread
 from aicc.transforms.loops_cost import FMA_PORTS, LOAD_PORTS
 from aicc.transforms.loops_facts import Loop, Nest
 from aicc.transforms.loops_tile import count_nests
@@ -93,7 +94,5 @@ def schedule_reductions(kernel: Kernel, nest: Nest, loops: Sequence[Loop]) -> No
             within = full
         writer.vectorize([within])
     cycles = reduce_cycles(kernel, nest, loops) + nest.iterations * 4.0 * nest.heavy_ops
-    for outer in nest.parallel:
-        if outer.trips > 1:
-            threads_for(kernel, writer.loop(outer.label), 0, outer.trips, cycles)
-            break
+    outer = [Shared(loop.label, loop.trips, certain_trips(loop, loop.trips)) for loop in nest.parallel]
+    spread(kernel, outer, cycles)

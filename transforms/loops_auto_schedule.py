@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import takewhile
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, UnitAttr, VectorType
@@ -26,18 +27,17 @@ from aicc.dialects.loops import ForOp
 from aicc.dialects.loops.functions import kernels
 from aicc.transforms.auto_schedule_blocks import fuse_blocks
 from aicc.transforms.auto_schedule_callers import constant_buffers
-from aicc.transforms.auto_schedule_common import Kernel, threads_for
+from aicc.transforms.auto_schedule_common import Kernel
 from aicc.transforms.auto_schedule_elementwise import collapsible, lane_order, schedule_elementwise
 from aicc.transforms.auto_schedule_fuse import fuse_rows, top_loops
 from aicc.transforms.auto_schedule_lanes import lane_cycles, schedule_lanes
 from aicc.transforms.auto_schedule_pixels import merge_pixels
 from aicc.transforms.auto_schedule_reduce import best_reductions, reduce_cycles, schedule_reductions
-from aicc.transforms.loops_collapse import collapse_loops
-from aicc.transforms.auto_schedule_stream import schedule_stream, streamed
 from aicc.transforms.auto_schedule_threads import Shared, certain_trips, spread
+from aicc.transforms.loops_collapse import collapse_loops
 from aicc.transforms.loops_facts import Loop, Nest, analyse_nest, loop_facts
 from aicc.transforms.loops_index import fold_index_ops
-from aicc.transforms.loops_nest import StepError
+from aicc.transforms.loops_nest import StepError, perfect_nest
 from aicc.transforms.loops_split import split_loop
 from aicc.transforms.loops_vectorize import Axis, plan_vectors
 from aicc.transforms.schedule_writer import ATTRIBUTE, SUFFIX, ScheduleWriter
@@ -69,11 +69,7 @@ def schedule_nest(kernel: Kernel, nest: Nest) -> None:
     nest = merge_rows(kernel, split_groups(kernel, nest))
     choices: list[tuple[float, int, Callable[[], None]]] = []
     for loop in nest.parallel:
-        if (matrix := streamed(kernel, nest, loop)) is not None and can_vectorize(loop.op):
-            schedule_stream(kernel, nest, loop, matrix)
-            return
-    for loop in nest.parallel:
-        if not loop.limit and can_vectorize(loop.op):
+        if can_vectorize(loop.op):
             step = partial(_schedule_pixels, kernel, nest, loop)
             cycles = lane_cycles(kernel, nest, loop)
             if not isinstance(loop.extent, int):
@@ -141,14 +137,19 @@ def schedule_loops(kernel: Kernel, tops: Sequence[ForOp]) -> None:
         if nest is not None:
             schedule_nest(kernel, nest)
         elif not top.inits:
-            spread = kernel.spread
-            if top.is_parallel and not spread:
-                loop = loop_facts(top)
-                cycles = float(CYCLES_PER_OP * loop.trips * reckoned_ops(top))
-                threads_for(kernel, kernel.writer.loop(loop.label), 0, loop.trips, cycles)
+            around = kernel.spread
+            if top.is_parallel and not around:
+                spread_around(kernel, top)
                 kernel.spread = True
             schedule_loops(kernel, [op for op in top.block.ops if isinstance(op, ForOp)])
-            kernel.spread = spread
+            kernel.spread = around
+
+
+def spread_around(kernel: Kernel, top: ForOp) -> None:
+    """Shares out the parallel loops around several nests."""
+    facts = [loop_facts(loop) for loop in takewhile(lambda loop: loop.is_parallel, perfect_nest(top))]
+    loops = [Shared(loop.label, loop.trips, certain_trips(loop, loop.trips)) for loop in facts]
+    spread(kernel, loops, float(CYCLES_PER_OP * facts[0].trips * reckoned_ops(top)))
 
 
 def reckoned_ops(top: ForOp) -> int:

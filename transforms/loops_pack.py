@@ -55,7 +55,7 @@ from aicc.dialects.loops.functions import (
 from aicc.transforms.locations import set_locations
 from aicc.transforms.loops_index import fold_index_ops
 from aicc.transforms.loops_nest import StepError
-from aicc.transforms.loops_parallelize import parallelize_loop
+from aicc.transforms.loops_parallelize import parallelize_loops
 from aicc.transforms.loops_vectorize import vectorize_loops
 
 STEP = "pack"
@@ -276,7 +276,7 @@ def _add_nest(block: Block, packing: Packing, dims: Sequence[Dim], tails: Mappin
         loop.block.add_ops([*body, YieldOp()])
         body = [loop]
     block.add_op(loops[0])
-    parallelize_loop(loops[0])
+    parallelize_loops(loops[:1])
     contiguous = len(packing.split) == 1 and packing.split[0] == len(dims) - 1
     if contiguous and fill is None:
         vectorize_loops(loops[-1:])

@@ -1,14 +1,17 @@
 """
-`loops-parallelize`: spreads the iterations of a loop over threads.
+`loops-parallelize`: shares out the iterations of loops among threads.
 
-Before: for %i = 0 to %n parallel { ... }     After: for %i = 0 to %n parallel threads attributes {grain = 4} { ... }
+Before: for %i = 0 to %n parallel {          After: for %i = 0 to %n parallel threads attributes {grain = 4, nested = 2} {
+          for %j = 0 to 8 parallel { ... }            for %j = 0 to 8 parallel { ... }
 
-A thread takes `grain` consecutive iterations at a time, so what is computed together never depends on the number of
-threads, and neither does any result.
+A thread takes at least `grain` consecutive iterations at a time, those of perfectly nested loops counted as one
+sequence: a batch of one image still has rows to share. Iterations are independent, so no result depends on who runs
+what.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -18,48 +21,66 @@ from xdsl.utils.exceptions import PassFailedException
 
 from aicc.dialects.loops import ForOp
 from aicc.dialects.loops.attrs import LoopKind
+from aicc.dialects.loops.threads import GRAIN, NESTED
 from aicc.transforms.loops_legality import check_parallel
-from aicc.transforms.loops_nest import StepError, kernels_with, labelled
+from aicc.transforms.loops_nest import (
+    StepError,
+    check_perfect,
+    check_rectangular,
+    kernels_with,
+    labelled,
+    nest_by_labels,
+)
 
 STEP = "parallelize"
 
 
-def parallelize_loop(loop: ForOp, grain: int = 1) -> None:
+def parallelize_loops(loops: Sequence[ForOp], grain: int = 1) -> None:
     """
-    Marks `loop` to be run on several threads, `grain` iterations at a time.
+    Marks perfectly nested loops, outermost first, to be run on several threads, at least `grain` iterations at a time.
 
     Raises:
-        StepError: if its iterations are not independent, or a loop around it runs on threads already.
+        StepError: if iterations are not independent, the nest is not perfect and rectangular, or a loop around it runs
+            on threads already.
     """
-    check_parallel(STEP, loop)
-    parent = loop.parent_op()
+    check_perfect(STEP, loops)
+    check_rectangular(STEP, loops)
+    for loop in loops:
+        check_parallel(STEP, loop)
+    outermost = loops[0]
+    parent = outermost.parent_op()
     while parent is not None:
         if isinstance(parent, ForOp) and parent.threads is not None:
-            raise StepError(STEP, loop, f"loop '{parent.label.data}' around it runs on threads already")
+            raise StepError(STEP, outermost, f"loop '{parent.label.data}' around it runs on threads already")
         parent = parent.parent_op()
-    loop.kind = StringAttr(LoopKind.PARALLEL)
-    loop.threads = UnitAttr()
+    for loop in loops:
+        loop.kind = StringAttr(LoopKind.PARALLEL)
+    outermost.threads = UnitAttr()
     if grain > 1:
-        loop.attributes["grain"] = IntegerAttr(grain, i64)
+        outermost.attributes[GRAIN] = IntegerAttr(grain, i64)
+    if len(loops) > 1:
+        outermost.attributes[NESTED] = IntegerAttr(len(loops), i64)
 
 
 @dataclass(frozen=True)
 class LoopsParallelizePass(ModulePass):
-    """Spreads the loops that have a label over threads, in all kernels."""
+    """Shares out the iterations of the loops that have these labels among threads, in all kernels."""
 
     name = "loops-parallelize"
 
-    label: str
-    """Label of the loops."""
+    label: tuple[str, ...]
+    """Labels of perfectly nested loops, outermost first."""
 
     grain: int = 1
-    """Consecutive iterations that one thread takes at a time; at least 1."""
+    """Consecutive iterations that one thread takes at a time, at least; at least 1."""
 
     def __post_init__(self) -> None:
         if self.grain < 1:
             raise PassFailedException(f"{self.name}: grain must be at least 1, got {self.grain}")
+        if not self.label:
+            raise PassFailedException(f"{self.name}: got no labels, expected at least one")
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for kernel in kernels_with(op, self.label, self.name):
-            for loop in labelled(kernel, self.label, self.name):
-                parallelize_loop(loop, self.grain)
+        for kernel in kernels_with(op, self.label[0], self.name):
+            for loop in labelled(kernel, self.label[0], self.name):
+                parallelize_loops(nest_by_labels(STEP, loop, self.label), self.grain)

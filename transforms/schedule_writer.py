@@ -18,7 +18,6 @@ from aicc.dialects.schedule.ops import (
     ParallelizeOp,
     SelectOp,
     SplitOp,
-    SplitReductionOp,
     TileOp,
     UnrollOp,
     VectorizeOp,
@@ -114,13 +113,6 @@ class ScheduleWriter:
         """Two perfectly nested loops of one."""
         self._add(SplitOp(loop, size), why)
 
-    def split_reduction(self, loop: SSAValue, around: SSAValue, size: int, why: str = "") -> SplitReductionOp:
-        """Takes a reduction some steps at a time around the loops over its results."""
-        op = SplitReductionOp(loop, around, size)
-        op.blocks.name_hint, op.rest.name_hint = f"{loop.name_hint}_b", "rest"
-        self._add(op, why)
-        return op
-
     def unroll(self, loop: SSAValue, factor: int, why: str = "") -> None:
         """Repeats a body."""
         self._add(UnrollOp(loop, factor), why)
@@ -129,9 +121,9 @@ class ScheduleWriter:
         """Makes loops the axes of vectors."""
         self._add(VectorizeOp(loops), why)
 
-    def parallelize(self, loop: SSAValue, grain: int, why: str = "") -> None:
-        """Spreads a loop over threads."""
-        self._add(ParallelizeOp(loop, grain), why)
+    def parallelize(self, loops: Sequence[SSAValue], grain: int, why: str = "") -> None:
+        """Shares out the iterations of perfectly nested loops among threads."""
+        self._add(ParallelizeOp(loops, grain), why)
 
     def pack(self, argument: int, tiles: Sequence[int], order: Sequence[int], why: str = "") -> None:
         """Reads an argument from a packed copy."""

@@ -348,40 +348,6 @@ class SplitOp(ScheduleOp):
 
 
 @irdl_op_definition
-class SplitReductionOp(ScheduleOp):
-    """
-    Takes a reduction `size` steps at a time, around the parallel loops over its results that `around` is the outermost
-    of; between blocks of steps, the results wait where they are stored to. The order of accumulation stays.
-
-    Results: the loop over blocks of steps, labelled as the reduction plus `.b`; and the loops in the place of `around`
-    for a known number of steps that is left over. A number of steps that is not known makes a last, shorter block.
-
-    - (C1) `size >= 1`
-
-    ```mlir
-    %blocks, %rest = schedule.split_reduction %k, %rows {size = 256 : i64}
-    ```
-    """
-
-    name = "schedule.split_reduction"
-
-    loop = operand_def(AnyOpType)
-    around = operand_def(AnyOpType)
-    size = prop_def(Integer)
-    blocks = result_def(AnyOpType)
-    rest = result_def(AnyOpType)
-
-    assembly_format = "$loop `,` $around attr-dict"
-
-    def __init__(self, loop: SSAValue, around: SSAValue, size: int):
-        super().__init__(operands=[loop, around], properties={"size": _integer(size)}, result_types=[_HANDLE, _HANDLE])
-
-    def verify_(self) -> None:
-        if self.size.value.data < 1:  # C1
-            raise VerifyException(f"size is {self.size.value.data}, expected at least 1")
-
-
-@irdl_op_definition
 class UnrollOp(ScheduleOp):
     """
     Repeats a loop's body `factor` times per iteration, the rest in a loop after it; a loop that is known to have at
@@ -442,33 +408,37 @@ class VectorizeOp(ScheduleOp):
 @irdl_op_definition
 class ParallelizeOp(ScheduleOp):
     """
-    Spreads the iterations of a loop over threads, `grain` consecutive ones at a time.
+    Shares out the iterations of perfectly nested loops, outermost first, among threads: counted as one sequence, at
+    least `grain` consecutive ones at a time.
 
     - (C1) `grain >= 1`
+    - (C2) at least one loop
 
     ```mlir
-    schedule.parallelize %l {grain = 4 : i64}
+    schedule.parallelize %rows, %columns {grain = 4 : i64}
     ```
     """
 
     name = "schedule.parallelize"
 
-    loop = operand_def(AnyOpType)
+    loops = var_operand_def(AnyOpType)
     grain = opt_prop_def(Integer)
 
-    assembly_format = "$loop attr-dict"
+    assembly_format = "$loops attr-dict"
 
-    def __init__(self, loop: SSAValue, grain: int = 1):
-        super().__init__(operands=[loop], properties={"grain": None if grain == 1 else _integer(grain)})
+    def __init__(self, loops: Sequence[SSAValue], grain: int = 1):
+        super().__init__(operands=[loops], properties={"grain": None if grain == 1 else _integer(grain)})
 
     @property
     def iterations(self) -> int:
-        """Consecutive iterations that one thread takes at a time."""
+        """Consecutive iterations that one thread takes at a time, at least."""
         return 1 if self.grain is None else self.grain.value.data
 
     def verify_(self) -> None:
         if self.iterations < 1:  # C1
             raise VerifyException(f"grain is {self.iterations}, expected at least 1")
+        if not self.loops:  # C2
+            raise VerifyException("no loops are given, expected at least one")
 
 
 @irdl_op_definition

@@ -139,10 +139,10 @@ func.func @panels(%a: memref<4x8xf32>, %o: memref<32xf32>) {
 
 // -----
 
-// Threads: the body is a function of a range, which every thread takes chunks of.
+// Threads: the body is a function of a range of iterations, which every thread takes chunks of.
 // CHECK:       llvm.func @aicc_parallel(!llvm.ptr, !llvm.ptr, i64)
 // CHECK-LABEL: llvm.func internal @scale.par0.body(
-// CHECK-SAME:    %[[BEGIN:.*]]: i64, %[[END:.*]]: i64, %[[N:.*]]: i64, %{{.*}}: !llvm.ptr {llvm.align = 4 : i64, llvm.noalias}
+// CHECK-SAME:    %[[BEGIN:.*]]: i64, %[[END:.*]]: i64, %{{.*}}: i64, %{{.*}}: !llvm.ptr {llvm.align = 4 : i64, llvm.noalias}
 // CHECK:         llvm.fadd
 // CHECK-LABEL: llvm.func internal @scale.par0(
 // CHECK-SAME:    %[[CONTEXT:.*]]: !llvm.ptr)
@@ -156,9 +156,9 @@ func.func @panels(%a: memref<4x8xf32>, %o: memref<32xf32>) {
 // CHECK-NEXT:    %[[SEVERAL:.*]] = llvm.icmp "sgt" %[[COUNT]], %{{.*}} : i64
 // CHECK-NEXT:    llvm.cond_br %[[SEVERAL]], ^[[MANY:.*]], ^[[ONE:.*]]
 // CHECK-NEXT:  ^[[MANY]]:
-// CHECK-NEXT:    llvm.call @aicc_parallel(%{{.*}}, %[[C:.*]], %[[COUNT]]) : (!llvm.ptr, !llvm.ptr, i64) -> ()
+// CHECK:         llvm.call @aicc_parallel(%{{.*}}, %{{.*}}, %[[COUNT]]) : (!llvm.ptr, !llvm.ptr, i64) -> ()
 // CHECK:       ^[[ONE]]:
-// CHECK-NEXT:    llvm.call @scale.par0(%[[C]]) : (!llvm.ptr) -> ()
+// CHECK-NEXT:    llvm.call @scale.par0.body(
 func.func @scale(%n: index, %a: memref<?xf32, #loops.dims<n>>, %o: memref<?xf32, #loops.dims<n>>)
     attributes {aicc.kernel, aicc.symbols = ["n"]} {
   loops.for "i" %i = 0 to %n parallel threads {
@@ -174,7 +174,7 @@ func.func @scale(%n: index, %a: memref<?xf32, #loops.dims<n>>, %o: memref<?xf32,
 // main takes a table of pointers, the sizes and the number of threads; the signature says what they are.
 // CHECK-LABEL: llvm.func @main(
 // CHECK-SAME:    %[[TABLE:.*]]: !llvm.ptr, %[[SIZES:.*]]: !llvm.ptr, %[[THREADS:.*]]: i64)
-// CHECK-SAME:    aicc.signature = "{\22version\22: 1, \22symbols\22: [\22n\22], {{.*}}\22buffers\22: [{\22kind\22: \22input\22, \22index\22: 0}, {\22kind\22: \22output\22, \22index\22: 0}, {\22kind\22: \22arena\22, \22bytes\22: \224*n\22}, {\22kind\22: \22weight\22, \22name\22: \22w\22, \22file\22: null}]}"
+// CHECK-SAME:    aicc.signature = "{\22version\22: 1, \22symbols\22: [\22n\22], {{.*}}\22buffers\22: [{\22kind\22: \22input\22, \22index\22: 0}, {\22kind\22: \22output\22, \22index\22: 0}, {\22kind\22: \22arena\22, \22bytes\22: \224*n\22}, {\22kind\22: \22weight\22, \22name\22: \22w\22, \22file\22: null, \22kept\22: true}]}"
 // CHECK:         %[[N:.*]] = llvm.load %[[SIZES]] : !llvm.ptr -> i64
 // CHECK-NEXT:    %[[X:.*]] = llvm.load %[[TABLE]] : !llvm.ptr -> !llvm.ptr
 // CHECK-NEXT:    %[[P1:.*]] = llvm.getelementptr %[[TABLE]][1]

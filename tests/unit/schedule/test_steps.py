@@ -12,7 +12,7 @@ from aicc.transforms.loops_collapse import collapse_loops
 from aicc.transforms.loops_interchange import interchange_loops
 from aicc.transforms.loops_nest import StepError, find_loops
 from aicc.transforms.loops_pack import Packing, pack_argument
-from aicc.transforms.loops_parallelize import parallelize_loop
+from aicc.transforms.loops_parallelize import parallelize_loops
 from aicc.transforms.loops_split import split_loop
 from aicc.transforms.loops_tile import tile_loops
 from aicc.transforms.loops_unroll import unroll_loop
@@ -165,22 +165,22 @@ def test_unroll_of_a_symbolic_extent():
 def test_parallelize_marks_the_loop():
     module = parsed(add([8, 3]))
     loop = first(module, "s0_d0")
-    parallelize_loop(loop, 4)
+    parallelize_loops([loop], 4)
     module.verify()
     assert "threads attributes {grain = 4 : i64}" in str(module)
 
 
 def test_parallelize_refuses_threads_in_threads():
     module = parsed(add([8, 3]))
-    parallelize_loop(first(module, "s0_d0"))
+    parallelize_loops([first(module, "s0_d0")])
     with pytest.raises(StepError, match="loop 's0_d0' around it runs on threads already"):
-        parallelize_loop(first(module, "s0_d1"))
+        parallelize_loops([first(module, "s0_d1")])
 
 
 def test_parallelize_refuses_a_reduction():
     module = parsed(row_sum(2, 8))
     with pytest.raises(StepError, match="carries a value from one iteration to the next"):
-        parallelize_loop(first(module, "s0_d1"))
+        parallelize_loops([first(module, "s0_d1")])
 
 
 # Pack

@@ -1,0 +1,77 @@
+"""
+Which loops the automatic scheduler shares out among threads, and in chunks of which size.
+
+Loops are taken from outside in, counted as one sequence, until there are iterations enough for all threads whatever
+symbolic sizes turn out to be: a batch of one image is shared out by its rows. A chunk is work enough to be worth what
+starting threads costs; where the amount of work is known and not two chunks, the loop stays on one thread. With
+symbolic sizes the same is decided when the program runs, by the number of iterations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+
+from xdsl.ir import SSAValue
+
+from aicc.transforms.auto_schedule_common import Kernel
+from aicc.transforms.loops_facts import Loop
+
+CHUNK_REGIONS = 2
+"""Work of a chunk, at least, in times what starting and ending a region costs."""
+
+SHARES = 16
+"""Iterations per core from which on they are shared out evenly enough."""
+
+
+@dataclass(frozen=True)
+class Shared:
+    """A loop whose iterations could be shared out."""
+
+    handle: SSAValue | str
+    """Of the loop, or of several of which one is meant; or its label."""
+
+    trips: int
+    """Iterations, or a guess."""
+
+    certain: int
+    """Iterations that it has in any case, symbols taken to be at least 1."""
+
+
+def certain_trips(loop: Loop, trips: int) -> int:
+    """`trips`, where the loop's extent is a number; else 1."""
+    return trips if isinstance(loop.extent, int) else 1
+
+
+def spread(kernel: Kernel, loops: Sequence[Shared], cycles: float, number: int = 0) -> None:
+    """
+    Shares out perfectly nested loops, outermost first, of `cycles` in all, if it is worth it.
+
+    `number` says which of the loops of each handle are meant.
+    """
+    if kernel.spread or not loops:
+        return
+    chunk = float(CHUNK_REGIONS * kernel.facts.region_cycles)
+    first = next((position for position, loop in enumerate(loops) if loop.trips > 1), len(loops))
+    chosen: list[Shared] = []
+    each = cycles
+    for loop in loops[first:]:
+        chosen.append(loop)
+        each /= max(loop.trips, 1)
+        if prod(loop.certain for loop in chosen) >= SHARES * kernel.facts.cores or each <= chunk / 2:
+            break
+    while chosen and chosen[-1].trips == 1:
+        chosen.pop()
+    trips = prod(loop.trips for loop in chosen)
+    if trips < 2:
+        return
+    known = all(loop.trips == loop.certain for loop in loops)
+    grain = max(1, round(chunk / each))
+    if known and trips < 2 * grain and cycles < 2 * chunk:
+        return
+    # The number of iterations alone decides then, and must not keep work of more than one chunk on one thread.
+    grain = min(grain, max(1, trips // 2)) if known else grain
+    writer = kernel.writer
+    handles = [writer.loop(loop.handle) if isinstance(loop.handle, str) else loop.handle for loop in chosen]
+    writer.parallelize([writer.select(handle, [number]) for handle in handles], grain)
