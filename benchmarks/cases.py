@@ -45,6 +45,9 @@ class Work:
     bytes: int
 
 
+CONTRACTIONS = ("Conv", "ConvTranspose", "Gemm", "GRU", "LSTM", "MatMul", "MatMulInteger", "RNN")
+
+
 def _attribute(node: onnx.NodeProto, name: str, default: int) -> int:
     return next((a.i for a in node.attribute if a.name == name), default)
 
@@ -82,12 +85,25 @@ def value_shapes(model: onnx.ModelProto, inputs: Inputs) -> dict[str, list[int]]
     # Inference needs no more of large weights than their shapes.
     shapes = {tensor.name: list(tensor.dims) for tensor in fixed.graph.initializer}
     fixed = _without_data(fixed, stored - set(inputs))
+    _constants_as_initializers(fixed.graph)
     fixed = shape_inference.infer_shapes(fixed, data_prop=True)
     for value in (*fixed.graph.input, *fixed.graph.value_info, *fixed.graph.output):
         dims = value.type.tensor_type.shape.dim
         if value.type.tensor_type.HasField("shape") and all(dim.HasField("dim_value") for dim in dims):
             shapes[value.name] = [dim.dim_value for dim in dims]
     return shapes
+
+
+def _constants_as_initializers(graph: onnx.GraphProto) -> None:
+    """Inference follows sizes through computations on initializers, and not on `Constant` nodes."""
+    nodes = list(graph.node)
+    del graph.node[:]
+    for node in nodes:
+        if node.op_type == "Constant" and node.attribute[0].HasField("t"):
+            graph.initializer.add().CopyFrom(node.attribute[0].t)
+            graph.initializer[-1].name = node.output[0]
+        else:
+            graph.node.add().CopyFrom(node)
 
 
 def _without_data(model: onnx.ModelProto, names: Iterable[str]) -> onnx.ModelProto:
@@ -104,6 +120,32 @@ def _without_data(model: onnx.ModelProto, names: Iterable[str]) -> onnx.ModelPro
     return model
 
 
+def _observed_shapes(model: onnx.ModelProto, inputs: Inputs) -> dict[str, list[int]]:
+    """
+    The shapes of all operands and results of contractions, as onnxruntime meets them in a run.
+
+    Raises:
+        KeyError: if it is not installed or cannot run the model.
+    """
+    shown = onnx.ModelProto()
+    shown.CopyFrom(model)
+    present = {value.name for value in (*shown.graph.input, *shown.graph.output)}
+    present |= {tensor.name for tensor in shown.graph.initializer}
+    wanted = [v for n in shown.graph.node if n.op_type in CONTRACTIONS for v in (n.input[0], n.input[1], n.output[0])]
+    wanted = [name for name in dict.fromkeys(wanted) if name and name not in present]
+    shown.graph.output.extend(onnx.ValueInfoProto(name=name) for name in wanted)
+    try:
+        import onnxruntime
+
+        options = onnxruntime.SessionOptions()
+        options.log_severity_level = 4
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+        session = onnxruntime.InferenceSession(shown.SerializeToString(), options, providers=["CPUExecutionProvider"])
+        return {name: list(v.shape) for name, v in zip(wanted, session.run(wanted, inputs), strict=True)}
+    except Exception as error:
+        raise KeyError("shapes of contractions") from error
+
+
 def _tensor_bytes(tensor: onnx.TensorProto) -> int:
     if tensor.data_type == TensorProto.STRING:
         return 0
@@ -118,8 +160,10 @@ def work_of(model: onnx.ModelProto, inputs: Inputs, outputs: Sequence[np.ndarray
     data = sum(array.nbytes for array in (*inputs.values(), *outputs))
     data += sum(_tensor_bytes(tensor) for tensor in model.graph.initializer)
     data = data if least is None else least
-    try:
-        flops = sum(_node_flops(node, shapes) for node in model.graph.node)
-    except KeyError:
-        return Work(None, data)
-    return Work(flops, data)
+    for known in (lambda: shapes, lambda: shapes | _observed_shapes(model, inputs)):
+        try:
+            found = known()
+            return Work(sum(_node_flops(node, found) for node in model.graph.node), data)
+        except KeyError:
+            continue
+    return Work(None, data)

@@ -89,8 +89,7 @@ def mobilenet_v3(batch: int | str = "N", size: int = 224, classes: int = 1000, s
         if squeeze:
             inner = (hidden // 4 + 4) // 8 * 8
             y = _squeeze(b, f"{path}/block.2", y, hidden, inner, b.relu, "HardSigmoid")
-        # The gates are near 1/2.
-        y = b.conv(f"{path}/block.3", y, hidden, width, 1, role="linear", gain=2.0 if squeeze else 1.0)
+        y = b.conv(f"{path}/block.3", y, hidden, width, 1, role="linear")
         x = b.node("Add", f"{path}/Add", y, x) if stride == 1 and channels == width else y
         channels = width
     x = b.pooled(b.hard_swish("/features/16", b.conv("/features/16", x, channels, 960, 1)))
@@ -124,7 +123,7 @@ def efficientnet_b0(batch: int | str = "N", size: int = 224, classes: int = 1000
             y = b.silu(f"{path}/block.1", b.conv(f"{path}/block.1", y, hidden, hidden, kernel, stride, hidden))
             y = _squeeze(b, f"{path}/block.2", y, hidden, channels // 4, b.silu, "Sigmoid")
             # The gates are near 1/2.
-            y = b.conv(f"{path}/block.3", y, hidden, width, 1, role="linear", gain=2.0)
+            y = b.conv(f"{path}/block.3", y, hidden, width, 1, role="linear", gain=1.4)
             x = b.node("Add", f"{path}/Add", y, x) if stride == 1 and channels == width else y
             channels = width
     x = b.pooled(b.silu("/features/8", b.conv("/features/8", x, channels, 1280, 1)))
