@@ -19,6 +19,8 @@ def collapsible(nest: Nest, outer: Loop, inner: Loop) -> bool:
     """Whether all buffers are walked contiguously by the two loops together, or do not move with either."""
     if 1 in (outer.extent, inner.extent):
         return True
+    if outer.extent is None or inner.extent is None:
+        return False
     for access in nest.accesses:
         if not access.depends(outer) and not access.depends(inner):
             continue
@@ -39,7 +41,8 @@ def lane_order(kernel: Kernel, nest: Nest) -> list[Loop]:
             total += 1.0 / width if contiguous and not (access.is_store and move.stride == 0) else 1.0
         return total * (-(-loop.trips // width) * width) / max(loop.trips, 1)
 
-    inner_first = nest.parallel[::-1]
+    # The rows of a block may be fewer than lanes.
+    inner_first = [loop for loop in nest.parallel[::-1] if not loop.limit]
     return sorted(inner_first, key=cost)
 
 

@@ -36,6 +36,7 @@ from aicc.dialects.schedule.ops import (
     ParallelizeOp,
     SelectOp,
     SplitOp,
+    SplitReductionOp,
     TileOp,
     UnrollOp,
     VectorizeOp,
@@ -49,6 +50,7 @@ from aicc.transforms.loops_nest import StepError, find_loops
 from aicc.transforms.loops_pack import Packing, pack_argument
 from aicc.transforms.loops_parallelize import parallelize_loops
 from aicc.transforms.loops_split import split_loop
+from aicc.transforms.loops_split_reduction import split_reduction
 from aicc.transforms.loops_tile import tile_loops
 from aicc.transforms.loops_unroll import unroll_loop
 from aicc.transforms.loops_vectorize import vectorize_loops
@@ -150,6 +152,13 @@ def _split(run: Run, op: SplitOp) -> None:
     run.handles[op.inner] = [inner for _, inner in pairs]
 
 
+def _split_reduction(run: Run, op: SplitReductionOp) -> None:
+    pairs = run.zipped(op, (op.loop, op.around))
+    made = [split_reduction(around, loop, op.size.value.data) for loop, around in pairs]
+    run.handles[op.blocks] = [loops[0] for loops in made]
+    run.handles[op.rest] = [loop for loops in made for loop in loops[1:]]
+
+
 def _unroll(run: Run, op: UnrollOp) -> None:
     for loop in run.loops(op, op.loop):
         unroll_loop(loop, op.factor.value.data)
@@ -180,6 +189,7 @@ _STEPS: dict[type[Operation], Callable[[Run, Operation], None]] = {
     ParallelizeOp: _parallelize,
     SelectOp: _select,
     SplitOp: _split,
+    SplitReductionOp: _split_reduction,
     TileOp: _tile,
     UnrollOp: _unroll,
     VectorizeOp: _vectorize,

@@ -33,6 +33,7 @@ from aicc.transforms.auto_schedule_fuse import fuse_rows, top_loops
 from aicc.transforms.auto_schedule_lanes import lane_cycles, schedule_lanes
 from aicc.transforms.auto_schedule_pixels import merge_pixels
 from aicc.transforms.auto_schedule_reduce import best_reductions, reduce_cycles, schedule_reductions
+from aicc.transforms.auto_schedule_stream import schedule_stream, streamed
 from aicc.transforms.auto_schedule_threads import Shared, certain_trips, spread
 from aicc.transforms.loops_collapse import collapse_loops
 from aicc.transforms.loops_facts import Loop, Nest, analyse_nest, loop_facts
@@ -67,9 +68,13 @@ def schedule_nest(kernel: Kernel, nest: Nest) -> None:
             schedule_elementwise(kernel, nest, lane)
         return
     nest = merge_rows(kernel, split_groups(kernel, nest))
+    for loop in nest.parallel:
+        if (matrix := streamed(kernel, nest, loop)) is not None and can_vectorize(loop.op):
+            schedule_stream(kernel, nest, loop, matrix)
+            return
     choices: list[tuple[float, int, Callable[[], None]]] = []
     for loop in nest.parallel:
-        if can_vectorize(loop.op):
+        if not loop.limit and can_vectorize(loop.op):
             step = partial(_schedule_pixels, kernel, nest, loop)
             cycles = lane_cycles(kernel, nest, loop)
             if not isinstance(loop.extent, int):

@@ -18,6 +18,7 @@ from aicc.dialects.schedule.ops import (
     ParallelizeOp,
     SelectOp,
     SplitOp,
+    SplitReductionOp,
     TileOp,
     UnrollOp,
     VectorizeOp,
@@ -112,6 +113,13 @@ class ScheduleWriter:
     def split(self, loop: SSAValue, size: int, why: str = "") -> None:
         """Two perfectly nested loops of one."""
         self._add(SplitOp(loop, size), why)
+
+    def split_reduction(self, loop: SSAValue, around: SSAValue, size: int, why: str = "") -> SplitReductionOp:
+        """Takes a reduction some steps at a time around the loops over its results."""
+        op = SplitReductionOp(loop, around, size)
+        op.blocks.name_hint, op.rest.name_hint = f"{loop.name_hint}_b", "rest"
+        self._add(op, why)
+        return op
 
     def unroll(self, loop: SSAValue, factor: int, why: str = "") -> None:
         """Repeats a body."""

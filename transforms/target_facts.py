@@ -47,4 +47,10 @@ def facts_of(target: str) -> TargetFacts:
     """
     if target == GENERIC.name:
         return GENERIC
-    return import_module(_TARGETS).target_by_name(target).facts()
+    try:
+        return import_module(_TARGETS).target_by_name(target).facts()
+    except ValueError as error:
+        # Cached programs are found by their target, without xDSL.
+        from xdsl.utils.exceptions import DiagnosticException
+
+        raise DiagnosticException(str(error)) from error
