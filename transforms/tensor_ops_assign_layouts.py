@@ -15,7 +15,7 @@ A kernel that is called with several layouts is cloned.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.context import Context
@@ -57,6 +57,7 @@ from aicc.transforms.tensor_ops_layout_rules import (
     Layout,
     elementwise_sources,
     is_plain,
+    layout_for_view,
     plain,
     read_stored,
     reduction_order,
@@ -68,6 +69,8 @@ from aicc.transforms.tensor_ops_layout_rules import (
 )
 
 Signature = tuple[Layout, ...]
+
+_PLAIN_READERS = (ReturnOp, scf.IfOp, scf.WhileOp, scf.YieldOp, scf.ConditionOp)
 
 
 @dataclass
@@ -219,11 +222,14 @@ class LayoutAssignment:
         after = dims_of(view.result.type)
         if is_plain(layout):
             return
-        found = view_layout(self.dims(view.input), after, layout)
+        before = self.dims(view.input)
+        found = view_layout(before, after, layout)
         if found is None:
-            view.operands[0] = self.converted(view, view.input, plain(len(layout)))
-        else:
-            self.set_layout(view.result, found, after)
+            layout = _closest_layout(view, before, layout)
+            view.operands[0] = self.converted(view, view.input, layout)
+            found = view_layout(before, after, layout)
+        assert found is not None
+        self.set_layout(view.result, found, after)
 
     def _assign_concat(self, op: ConcatOp) -> None:
         layouts = [self.layout(value) for value in op.inputs]
@@ -268,6 +274,8 @@ class LayoutAssignment:
         signature = tuple(self.layout(value) if is_tensor(value.type) else () for value in call.arguments)
         variant, results = self._variant(function, signature)
         dims = [dims_of(result.type) for result in call.res]
+        if (wanted := self._wanted_by_view(call, results)) is not None and _may_reorder(variant):
+            variant, results = self._reordered(function, signature, variant, results[0], wanted)
         if _is_copy(variant):
             # The layouts did the work of a transpose.
             view = OpBuilder.before(call).add(ViewOp(call.arguments[0], stored(dims[0], results[0])))
@@ -281,6 +289,33 @@ class LayoutAssignment:
         self.calls.append(call)
         for result, layout, logical in zip(call.res, results, dims, strict=True):
             self.set_layout(result, layout, logical)
+
+    def _wanted_by_view(self, call: CallOp, results: Signature) -> Layout | None:
+        """The layout in which the view that alone reads the result of a call is no copy, if it would be one."""
+        if len(call.res) != 1 or not call.res[0].has_one_use() or is_plain(results[0]):
+            return None
+        view = next(iter(call.res[0].uses)).operation
+        dims = dims_of(call.res[0].type)
+        if not isinstance(view, ViewOp) or view_layout(dims, dims_of(view.result.type), results[0]) is not None:
+            return None
+        return _closest_layout(view, dims, results[0])
+
+    def _reordered(
+        self, function: FuncOp, signature: Signature, variant: FuncOp, old: Layout, wanted: Layout
+    ) -> tuple[FuncOp, Signature]:
+        """`variant`, whose result is stored as `old`, with a result that is stored as `wanted`."""
+        key = (function.sym_name.data, (*signature, wanted))
+        if key not in self.variants:
+            # The other one may be called elsewhere; it is erased if it is not.
+            copy = self._clone(variant)
+            last = copy.body.blocks[0].last_op
+            assert isinstance(last, ReturnOp)
+            op = last.arguments[0].owner
+            assert isinstance(op, StructuredOp)
+            permute_parallel(op, [old.index(axis) for axis in wanted])
+            copy.function_type = FunctionType.from_lists(copy.function_type.inputs.data, [op.res[0].type])
+            self.variants[key] = (copy, (wanted,))
+        return self.variants[key]
 
     def _wanted_of(self, function: FuncOp) -> dict[int, Layout]:
         """The layouts in which a kernel wants some of its arguments."""
@@ -319,12 +354,7 @@ class LayoutAssignment:
     def _make_variant(self, function: FuncOp, signature: Signature) -> tuple[FuncOp, Signature]:
         variant = function
         if self.call_counts[function.sym_name.data] > 1:
-            variant = function.clone()
-            variant.sym_name = StringAttr(self._fresh_name(function.sym_name.data))
-            block = function.parent
-            assert block is not None
-            block.insert_op_after(variant, function)
-            self.functions[variant.sym_name.data] = variant
+            variant = self._clone(function)
         body = variant.body.blocks[0]
         for arg, layout in zip(body.args, signature, strict=True):
             if layout and not is_plain(layout):
@@ -337,6 +367,16 @@ class LayoutAssignment:
             [arg.type for arg in body.args], [value.type for value in last.arguments]
         )
         return variant, results
+
+    def _clone(self, function: FuncOp) -> FuncOp:
+        """A copy of a kernel, under a name of its own."""
+        copy = function.clone()
+        copy.sym_name = StringAttr(self._fresh_name(function.sym_name.data))
+        block = function.parent
+        assert block is not None
+        block.insert_op_after(copy, function)
+        self.functions[copy.sym_name.data] = copy
+        return copy
 
     def _fresh_name(self, name: str) -> str:
         number = 1
@@ -410,6 +450,22 @@ def _copy_op(value: SSAValue, target: tuple[Dim, ...], place: list[int]) -> Stru
     block.add_op(YieldOp(block.args[0]))
     index = AffineMap(len(target), 0, tuple(AffineDimExpr(axis) for axis in place))
     return StructuredOp([value], target, len(target), [index], Region(block), [element_type_of(value)])
+
+
+def _closest_layout(view: ViewOp, before: Sequence[Dim], layout: Layout) -> Layout:
+    """The layout in which `view` reads its input, of logical sizes `before` and stored as `layout`, without a copy."""
+    # Whoever reads a result or controls the flow reads plainly: one copy and not two.
+    ends = any(isinstance(use.operation, _PLAIN_READERS) for use in view.result.uses)
+    return plain(len(layout)) if ends else layout_for_view(before, dims_of(view.result.type), layout)
+
+
+def _may_reorder(function: FuncOp) -> bool:
+    """Whether a kernel ends with an op that computes its one result element by element, in any order."""
+    last = function.body.blocks[0].last_op
+    if not isinstance(last, ReturnOp) or len(last.arguments) != 1 or not last.arguments[0].has_one_use():
+        return False
+    op = last.arguments[0].owner
+    return isinstance(op, StructuredOp) and not op.is_reduction and len(op.res) == 1
 
 
 def _is_copy(function: FuncOp) -> bool:

@@ -182,19 +182,38 @@ def view_layout(before: Sequence[Dim], after: Sequence[Dim], layout: Layout) -> 
     The layout of a view's result when its input, of logical sizes `before`, is stored as `layout`; `None` if the view
     is then more than a change of shape.
 
-    It is one where each group of axes that the view splits or joins is stored together and in order.
+    It is one where each group of axes that the view splits or joins is stored together and in order; axes of size 1
+    may lie anywhere. New axes of size 1 come after the axis before them, as they may be widened and joined with it.
     """
+    if is_plain(layout):
+        return plain(len(after))
     groups = view_groups(before, after)
     if groups is None:
         return None
-    place = {axis: k for k, axis in enumerate(layout)}
+    place = {axis: k for k, axis in enumerate(axis for axis in layout if before[axis] != 1)}
     order: list[tuple[int, tuple[int, ...]]] = []
+    previous = -1
     for (first, last), (new_first, new_last) in groups:
-        places = [place[axis] for axis in range(first, last)]
-        if places != list(range(places[0], places[0] + len(places))) if places else False:
+        places = [place[axis] for axis in range(first, last) if axis in place]
+        if places and places != list(range(places[0], places[0] + len(places))):
             return None
-        order.append((places[0] if places else len(layout), tuple(range(new_first, new_last))))
+        previous = places[0] if places else previous
+        order.append((previous, tuple(range(new_first, new_last))))
     return tuple(axis for _, new in sorted(order, key=lambda entry: entry[0]) for axis in new)
+
+
+def layout_for_view(before: Sequence[Dim], after: Sequence[Dim], layout: Layout) -> Layout:
+    """
+    The layout closest to `layout` in which a view from `before` to `after` is a change of shape alone: each group of
+    axes that it splits or joins lies in order where the first of them lay. (Channels that become pixels.)
+    """
+    groups = view_groups(before, after)
+    if groups is None:
+        return plain(len(layout))
+    place = {axis: k for k, axis in enumerate(layout)}
+    spans = [range(first, last) for (first, last), _ in groups if last > first]
+    spans.sort(key=lambda span: min([place[axis] for axis in span if before[axis] != 1] or [place[span[0]]]))
+    return tuple(axis for span in spans for axis in span)
 
 
 def elementwise_sources(op: StructuredOp) -> list[SSAValue]:

@@ -114,13 +114,15 @@ def _all_axes(
 ) -> Result:
     if mode == "linear" and not is_float(ctx.element(0)):
         ctx.fail(f"linear interpolation of {ctx.element(0)} is not supported")
-    x = ctx.ssa(0)
+    repeats = {
+        axis: int(scale)
+        for axis, scale in zip(axes, scales, strict=True)
+        if mode == "nearest" and scale is not None and _repeats(int(scale), scale, places, rounding)
+    }
+    x = _repeat(ctx, ctx.ssa(0), repeats) if any(factor > 1 for factor in repeats.values()) else ctx.ssa(0)
     for axis, scale, wanted in zip(axes, scales, sizes, strict=True):
         size = dims_of(x.type)[axis]
-        if scale == 1 or wanted == size:
-            continue
-        if mode == "nearest" and scale is not None and _repeats(int(scale), scale, places, rounding):
-            x = _repeat(ctx, x, axis, int(scale))
+        if scale == 1 or wanted == size or axis in repeats:
             continue
         if not isinstance(size, int) or not isinstance(wanted, int | None):
             ctx.fail(f"axis {axis} of size {size} is resized to {wanted or f'{scale} times that'}; expected constants")
@@ -145,11 +147,18 @@ def _repeats(factor: int, scale: float, places: Places, rounding: Callable[[np.n
     return bool((found == np.arange(size * factor) // factor).all()) and places is not _align_corners
 
 
-def _repeat(ctx: NodeContext, x: SSAValue, axis: int, factor: int) -> SSAValue:
-    dims = dims_of(x.type)
-    wide = ctx.emit(ReshapeOp(x, (*dims[: axis + 1], 1, *dims[axis + 1 :])))
-    wide = ctx.emit(ExpandOp(wide, (*dims[: axis + 1], factor, *dims[axis + 1 :])))
-    return ctx.emit(ReshapeOp(wide, (*dims[:axis], dims[axis] * factor, *dims[axis + 1 :])))
+def _repeat(ctx: NodeContext, x: SSAValue, factors: Mapping[int, int]) -> SSAValue:
+    """Each element as often as its axes say: one copy, whatever the number of axes."""
+    apart: list[Dim] = []
+    repeated: list[Dim] = []
+    merged: list[Dim] = []
+    for axis, size in enumerate(dims_of(x.type)):
+        factor = factors.get(axis, 1)
+        apart += [size] if factor == 1 else [size, 1]
+        repeated += [size] if factor == 1 else [size, factor]
+        merged.append(size * factor)
+    wide = ctx.emit(ExpandOp(ctx.emit(ReshapeOp(x, apart)), repeated))
+    return ctx.emit(ReshapeOp(wide, merged))
 
 
 def _gathered(ctx: NodeContext, x: SSAValue, axis: int, indices: np.ndarray) -> SSAValue:

@@ -111,6 +111,90 @@ func.func private @conv_0(%x: tensor<2x3x9xf32>, %w: tensor<3x3x3xf32>) -> tenso
 
 // -----
 
+// New axes of size 1 lie beside the axis before them: widened and joined with it they need no copy. (Enlarged images.)
+// CHECK-LABEL: @enlarge
+// CHECK:         %[[C:.*]] = tensor_ops.call @conv_0
+// CHECK-NEXT:    %[[V:.*]] = tensor_ops.view %[[C]] : tensor<2x9x4xf32> to tensor<2x9x1x4xf32>
+// CHECK-NEXT:    %[[E:.*]] = tensor_ops.call @expand_0(%[[V]]) : (tensor<2x9x1x4xf32>) -> tensor<2x9x2x4xf32>
+// CHECK-NEXT:    %[[J:.*]] = tensor_ops.view %[[E]] : tensor<2x9x2x4xf32> to tensor<2x18x4xf32>
+// CHECK-NEXT:    tensor_ops.call @abs_0(%[[J]])
+func.func @enlarge(%x: tensor<2x3x9xf32>, %w: tensor<4x3x3xf32>) -> tensor<2x4x18xf32> {
+  %c = tensor_ops.call @conv_0(%x, %w) : (tensor<2x3x9xf32>, tensor<4x3x3xf32>) -> tensor<2x4x9xf32>
+  %v = tensor_ops.view %c : tensor<2x4x9xf32> to tensor<2x4x9x1xf32>
+  %e = tensor_ops.call @expand_0(%v) : (tensor<2x4x9x1xf32>) -> tensor<2x4x9x2xf32>
+  %j = tensor_ops.view %e : tensor<2x4x9x2xf32> to tensor<2x4x18xf32>
+  %a = tensor_ops.call @abs_0(%j) : (tensor<2x4x18xf32>) -> tensor<2x4x18xf32>
+  func.return %a : tensor<2x4x18xf32>
+}
+
+func.func private @conv_0(%x: tensor<2x3x9xf32>, %w: tensor<4x3x3xf32>) -> tensor<2x4x9xf32> attributes {aicc.kernel} {
+  %r = tensor_ops.structured (%x as affine_map<(d0, d1, d2, d3, d4) -> (d0, d3, d2 + d4 - 1)> fill 0.0 : f32, %w as affine_map<(d0, d1, d2, d3, d4) -> (d1, d3, d4)>) over [parallel 2, parallel 4, parallel 9, reduction 3, reduction 3] init [0.0 : f32] body (%a: f32, %v: f32, %acc: f32) {
+    %p = arith.mulf %a, %v fastmath<reassoc,contract> : f32
+    %s = arith.addf %acc, %p fastmath<reassoc,contract> : f32
+    tensor_ops.yield %s : f32
+  } : (tensor<2x3x9xf32>, tensor<4x3x3xf32>) -> tensor<2x4x9xf32>
+  func.return %r : tensor<2x4x9xf32>
+}
+
+func.func private @expand_0(%x: tensor<2x4x9x1xf32>) -> tensor<2x4x9x2xf32> attributes {aicc.kernel} {
+  %r = tensor_ops.structured (%x as affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, 0)>) over [parallel 2, parallel 4, parallel 9, parallel 2] body (%a: f32) {
+    tensor_ops.yield %a : f32
+  } : (tensor<2x4x9x1xf32>) -> tensor<2x4x9x2xf32>
+  func.return %r : tensor<2x4x9x2xf32>
+}
+
+func.func private @abs_0(%x: tensor<2x4x18xf32>) -> tensor<2x4x18xf32> attributes {aicc.kernel} {
+  %r = tensor_ops.structured (%x as affine_map<(d0, d1, d2) -> (d0, d1, d2)>) over [parallel 2, parallel 4, parallel 18] body (%a: f32) {
+    %m = math.absf %a : f32
+    tensor_ops.yield %m : f32
+  } : (tensor<2x4x18xf32>) -> tensor<2x4x18xf32>
+  func.return %r : tensor<2x4x18xf32>
+}
+
+// -----
+
+// Channels that become pixels: one copy of rows puts the joined axes together, and channels stay last.
+// CHECK-LABEL: @channels_to_space
+// CHECK:         %[[C:.*]] = tensor_ops.call @conv_0
+// CHECK-NEXT:    %[[V:.*]] = tensor_ops.view %[[C]] : tensor<2x9x4xf32> to tensor<2x9x2x2xf32>
+// CHECK-NEXT:    %[[T:.*]] = tensor_ops.view %[[V]] : tensor<2x9x2x2xf32> to tensor<2x9x2x2xf32>
+// CHECK-NEXT:    %[[J:.*]] = tensor_ops.view %[[T]] : tensor<2x9x2x2xf32> to tensor<2x18x2xf32>
+// CHECK-NEXT:    tensor_ops.call @abs_0(%[[J]])
+func.func @channels_to_space(%x: tensor<2x3x9xf32>, %w: tensor<4x3x3xf32>) -> tensor<2x2x18xf32> {
+  %c = tensor_ops.call @conv_0(%x, %w) : (tensor<2x3x9xf32>, tensor<4x3x3xf32>) -> tensor<2x4x9xf32>
+  %v = tensor_ops.view %c : tensor<2x4x9xf32> to tensor<2x2x2x9xf32>
+  %t = tensor_ops.call @shuffle_0(%v) : (tensor<2x2x2x9xf32>) -> tensor<2x2x9x2xf32>
+  %j = tensor_ops.view %t : tensor<2x2x9x2xf32> to tensor<2x2x18xf32>
+  %a = tensor_ops.call @abs_0(%j) : (tensor<2x2x18xf32>) -> tensor<2x2x18xf32>
+  func.return %a : tensor<2x2x18xf32>
+}
+
+func.func private @conv_0(%x: tensor<2x3x9xf32>, %w: tensor<4x3x3xf32>) -> tensor<2x4x9xf32> attributes {aicc.kernel} {
+  %r = tensor_ops.structured (%x as affine_map<(d0, d1, d2, d3, d4) -> (d0, d3, d2 + d4 - 1)> fill 0.0 : f32, %w as affine_map<(d0, d1, d2, d3, d4) -> (d1, d3, d4)>) over [parallel 2, parallel 4, parallel 9, reduction 3, reduction 3] init [0.0 : f32] body (%a: f32, %v: f32, %acc: f32) {
+    %p = arith.mulf %a, %v fastmath<reassoc,contract> : f32
+    %s = arith.addf %acc, %p fastmath<reassoc,contract> : f32
+    tensor_ops.yield %s : f32
+  } : (tensor<2x3x9xf32>, tensor<4x3x3xf32>) -> tensor<2x4x9xf32>
+  func.return %r : tensor<2x4x9xf32>
+}
+
+func.func private @shuffle_0(%x: tensor<2x2x2x9xf32>) -> tensor<2x2x9x2xf32> attributes {aicc.kernel} {
+  %r = tensor_ops.structured (%x as affine_map<(d0, d1, d2, d3) -> (d0, d3, d1, d2)>) over [parallel 2, parallel 2, parallel 9, parallel 2] body (%a: f32) {
+    tensor_ops.yield %a : f32
+  } : (tensor<2x2x2x9xf32>) -> tensor<2x2x9x2xf32>
+  func.return %r : tensor<2x2x9x2xf32>
+}
+
+func.func private @abs_0(%x: tensor<2x2x18xf32>) -> tensor<2x2x18xf32> attributes {aicc.kernel} {
+  %r = tensor_ops.structured (%x as affine_map<(d0, d1, d2) -> (d0, d1, d2)>) over [parallel 2, parallel 2, parallel 18] body (%a: f32) {
+    %m = math.absf %a : f32
+    tensor_ops.yield %m : f32
+  } : (tensor<2x2x18xf32>) -> tensor<2x2x18xf32>
+  func.return %r : tensor<2x2x18xf32>
+}
+
+// -----
+
 // Pooling alone asks for nothing.
 // CHECK-LABEL: @pool_alone
 // CHECK-NEXT:    %[[R:.*]] = tensor_ops.call @pool_0(%{{.*}}) : (tensor<2x3x9xf32>) -> tensor<2x3x7xf32>
