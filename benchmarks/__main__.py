@@ -17,6 +17,7 @@ from pathlib import Path
 from benchmarks.accuracy import measure_accuracy
 from benchmarks.cases import Case
 from benchmarks.costs import measure_costs
+from benchmarks.engines import engines_here
 from benchmarks.kernels.catalog import kernel_cases
 from benchmarks.machine import Limits, limits
 from benchmarks.measure import Plan, measure, prepare
@@ -29,11 +30,6 @@ RESULTS = Path(__file__).parent / "results"
 
 TOLERANCE = 1e-3
 """Of the largest result, in f32: more is an error."""
-
-
-def engines_here() -> list[str]:
-    """The engines that are installed, the reference last."""
-    return [OURS, "numpy", *(name for name in ("openvino", "onnxruntime") if find_spec(name))]
 
 
 def about(threads: Sequence[int]) -> dict[str, object]:

@@ -4,7 +4,6 @@ import json
 import os
 import statistics
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
@@ -14,6 +13,7 @@ import numpy as np
 import onnx
 
 from benchmarks.cases import Case
+from benchmarks.engines import interpreter_of
 from benchmarks.peer import one_line
 from benchmarks.report import OURS, duration
 from benchmarks.results import write_json
@@ -51,7 +51,7 @@ class StartError(Exception):
 
 
 def _start(engine: str, model: Path, inputs: Path, threads: int, cache: Path) -> Start:
-    command = [sys.executable, "-m", "benchmarks.start", engine, str(model), str(inputs), str(threads)]
+    command = [interpreter_of(engine), "-m", "benchmarks.start", engine, str(model), str(inputs), str(threads)]
     environment = plain_environment(threads) | {"AICC_CACHE_DIR": str(cache)}
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
     if done.returncode:

@@ -4,8 +4,12 @@ The engines that are compared: each loads an ONNX file and gives back how to run
 What is timed is the call that a user makes: arrays in, fresh arrays out, in the container that the engine gives.
 """
 
+import os
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -82,12 +86,57 @@ def load_numpy(model: Path, threads: int) -> Runner:
     return Runner(lambda inputs: np.matmul(inputs[a], inputs[b]), lambda result: [result])
 
 
+def load_torch(model: Path, threads: int, *, compiled: bool = False) -> Runner:
+    import torch
+
+    from benchmarks.torch_graph import torch_runner
+
+    torch.set_num_threads(threads)
+    return Runner(torch_runner(str(model), compiled=compiled), lambda results: [value.numpy() for value in results])
+
+
+def load_jax(model: Path, threads: int) -> Runner:
+    """jax takes as many threads as the process may run on."""
+    if len(os.sched_getaffinity(0)) > threads:
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:threads])
+    os.environ["XLA_FLAGS"] = f"--xla_cpu_multi_thread_eigen={'true' if threads > 1 else 'false'}"
+    os.environ["JAX_ENABLE_X64"] = "1"
+    os.environ["JAX_PLATFORMS"] = "cpu"
+    from benchmarks.jax_graph import jax_runner
+
+    return Runner(jax_runner(str(model)), lambda results: [np.asarray(value) for value in results])
+
+
 ENGINES: dict[str, Callable[[Path, int], Runner]] = {
     "aicc": load_aicc,
+    "jax": load_jax,
     "numpy": load_numpy,
     "onnxruntime": load_onnxruntime,
     "openvino": load_openvino,
+    "torch": load_torch,
+    "torch-compiled": partial(load_torch, compiled=True),
 }
 
-PACKAGES = {"aicc": "aicc", "numpy": "numpy", "onnxruntime": "onnxruntime", "openvino": "openvino"}
+PACKAGES = {engine: engine.partition("-")[0] for engine in ENGINES}
 """What is imported for an engine."""
+
+
+def interpreter_of(engine: str) -> str:
+    """
+    The Python that runs an engine: `$AICC_BENCH_<PACKAGE>_PYTHON`, such as `AICC_BENCH_TORCH_PYTHON`, else this one.
+
+    It needs the package, numpy and onnx.
+    """
+    return os.environ.get(f"AICC_BENCH_{PACKAGES[engine].upper()}_PYTHON") or sys.executable
+
+
+def engines_here() -> list[str]:
+    """
+    The engines that are installed, those that are measured when none are named; the reference last.
+
+    torch and jax take part when an interpreter is named for them.
+    """
+    others = [e for e in ENGINES if e not in ("aicc", "numpy") and find_spec(PACKAGES[e])]
+    named = [e for e in ENGINES if interpreter_of(e) != sys.executable]
+    order = ("aicc", "numpy", "torch", "torch-compiled", "jax", "openvino", "onnxruntime")
+    return [engine for engine in order if engine in ("aicc", "numpy", *others, *named)]

@@ -6,13 +6,14 @@ import os
 import signal
 import statistics
 import subprocess
-import sys
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from benchmarks.engines import interpreter_of
 
 ROOT = Path(__file__).parents[1]
 
@@ -50,7 +51,7 @@ class Peer:
 
     def __init__(self, engine: str, threads: int) -> None:
         self.engine = engine
-        command = [sys.executable, "-m", "benchmarks.peer", engine]
+        command = [interpreter_of(engine), "-m", "benchmarks.peer", engine]
         self.process = subprocess.Popen(
             command, cwd=ROOT, env=plain_environment(threads), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )

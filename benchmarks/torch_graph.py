@@ -1,9 +1,4 @@
-"""
-ONNX graphs as torch modules, for the peers `torch` (eager) and `torch-compiled`.
-
-The shapes of the inputs are fixed: what depends on them and on constants alone is worked out while the module is built,
-and what is left becomes a straight line of torch calls.
-"""
+"""ONNX operators in torch, for the peers `torch` (eager) and `torch-compiled`."""
 
 from __future__ import annotations
 
@@ -12,18 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import onnx
 import torch
 import torch.nn.functional as F
-from onnx import helper, numpy_helper
+from onnx import helper
 
-Attributes = Mapping[str, Any]
-Op = Callable[[Attributes, Sequence[Any]], Any]
-"""From a node's attributes and operands (tensors; integer constants as numpy arrays) to its result."""
-
-
-def _ints(value: Any) -> list[int]:
-    return [int(v) for v in np.asarray(value).reshape(-1)]
+from benchmarks.onnx_line import Attributes, Line, Op, ints
 
 
 def _window(a: Attributes, rank: int) -> tuple[list[int], list[int], list[int]]:
@@ -73,16 +61,16 @@ def _gemm(a: Attributes, x: Sequence[Any]) -> Any:
 
 def _reduce(call: Callable[..., Any]) -> Op:
     def run(a: Attributes, x: Sequence[Any]) -> Any:
-        axes = _ints(x[1]) if len(x) > 1 else list(a.get("axes", range(x[0].ndim)))
+        axes = ints(x[1]) if len(x) > 1 else list(a.get("axes", range(x[0].ndim)))
         return call(x[0], axes, keepdim=bool(a.get("keepdims", 1)))
 
     return run
 
 
 def _slice(a: Attributes, x: Sequence[Any]) -> Any:
-    starts, ends = _ints(x[1]), _ints(x[2])
-    axes = _ints(x[3]) if len(x) > 3 else list(range(len(starts)))
-    steps = _ints(x[4]) if len(x) > 4 else [1] * len(starts)
+    starts, ends = ints(x[1]), ints(x[2])
+    axes = ints(x[3]) if len(x) > 3 else list(range(len(starts)))
+    steps = ints(x[4]) if len(x) > 4 else [1] * len(starts)
     index: list[Any] = [slice(None)] * x[0].ndim
     for start, end, axis, step in zip(starts, ends, axes, steps, strict=True):
         index[axis] = slice(start, end, step)
@@ -101,28 +89,28 @@ def _gather(a: Attributes, x: Sequence[Any]) -> Any:
 
 
 def _reshape(a: Attributes, x: Sequence[Any]) -> Any:
-    return x[0].reshape([x[0].shape[i] if size == 0 else size for i, size in enumerate(_ints(x[1]))])
+    return x[0].reshape([x[0].shape[i] if size == 0 else size for i, size in enumerate(ints(x[1]))])
 
 
 def _unsqueeze(a: Attributes, x: Sequence[Any]) -> Any:
     result = x[0]
-    for axis in sorted(_ints(x[1]) if len(x) > 1 else a["axes"]):
+    for axis in sorted(ints(x[1]) if len(x) > 1 else a["axes"]):
         result = result.unsqueeze(axis)
     return result
 
 
 def _squeeze(a: Attributes, x: Sequence[Any]) -> Any:
-    return x[0].squeeze(tuple(_ints(x[1]) if len(x) > 1 else a["axes"]))
+    return x[0].squeeze(tuple(ints(x[1]) if len(x) > 1 else a["axes"]))
 
 
 def _split(a: Attributes, x: Sequence[Any]) -> Any:
     axis = a.get("axis", 0)
-    sizes = _ints(x[1]) if len(x) > 1 else list(a["split"]) if "split" in a else x[0].shape[axis] // a["results"]
+    sizes = ints(x[1]) if len(x) > 1 else list(a["split"]) if "split" in a else x[0].shape[axis] // a["results"]
     return torch.split(x[0], sizes, axis)
 
 
 def _pad(a: Attributes, x: Sequence[Any]) -> Any:
-    pads = _ints(x[1])
+    pads = ints(x[1])
     rank = len(pads) // 2
     pairs = [amount for i in reversed(range(rank)) for amount in (pads[i], pads[rank + i])]
     return F.pad(x[0], pairs, value=float(x[2]) if len(x) > 2 else 0.0)
@@ -170,7 +158,7 @@ OPS: dict[str, Op] = {
     "Dropout": _unary(lambda x: x),
     "Erf": _unary(torch.erf),
     "Exp": _unary(torch.exp),
-    "Expand": lambda a, x: x[0].expand(*np.broadcast_shapes(tuple(x[0].shape), tuple(_ints(x[1])))),
+    "Expand": lambda a, x: x[0].expand(*np.broadcast_shapes(tuple(x[0].shape), tuple(ints(x[1])))),
     "Flatten": lambda a, x: x[0].flatten(a.get("axis", 1)),
     "Gather": _gather,
     "Gemm": _gemm,
@@ -207,87 +195,34 @@ OPS: dict[str, Op] = {
 }
 
 
-class Line(torch.nn.Module):
-    """The nodes of a graph, each a closure over its attributes and constant operands."""
+class _Torch:
+    """How torch makes and keeps arrays."""
 
-    def __init__(self, model: onnx.ModelProto) -> None:
-        super().__init__()
-        graph = model.graph
-        opset = next(entry.version for entry in model.opset_import if entry.domain in ("", "ai.onnx"))
-        self.outputs = [value.name for value in graph.output]
-        stored = {t.name: numpy_helper.to_array(t) for t in graph.initializer}
-        self.inputs = [value.name for value in graph.input if value.name not in stored]
-        self.constants: dict[str, Any] = {"": None}
-        for name, value in stored.items():
-            self.constants[name] = value if value.dtype.kind == "i" else torch.from_numpy(value.copy())
-        self.steps: list[tuple[Op, Attributes, list[str], list[str]]] = []
-        for node in graph.node:
-            attributes = {a.name: helper.get_attribute_value(a) for a in node.attribute}
-            attributes |= {"results": len(node.output), "opset": opset}
-            if node.op_type == "Constant":
-                value = numpy_helper.to_array(attributes["value"])
-                self.constants[node.output[0]] = value if value.dtype.kind == "i" else torch.from_numpy(value.copy())
-                continue
-            if node.op_type not in (*OPS, "Shape"):
-                raise NotImplementedError(f"{node.op_type} is not among the operators that torch is fed with")
-            op = OPS.get(node.op_type, _shape)
-            self.steps.append((op, attributes, list(node.input), list(node.output)))
+    ops = OPS
 
-    def settle(self, inputs: Mapping[str, np.ndarray]) -> None:
-        """Runs once on inputs of the shapes to come, and keeps as constants what is the same for all of them."""
-        values = {**self.constants, **{name: torch.from_numpy(array) for name, array in inputs.items()}}
-        fixed = set(self.constants)
-        left: list[tuple[Op, Attributes, list[str], list[str]]] = []
-        for step in self.steps:
-            op, _, operands, results = step
-            _run(values, step)
-            if op is _shape or all(name in fixed for name in operands):
-                fixed |= set(results)
-                for name in results:
-                    value = values[name]
-                    whole = isinstance(value, torch.Tensor) and not value.is_floating_point()
-                    self.constants[name] = value.numpy() if whole else value
-                    values[name] = self.constants[name]
-            else:
-                left.append(step)
-        self.steps = left
+    @staticmethod
+    def array(value: np.ndarray) -> Any:
+        return torch.from_numpy(np.array(value))
 
-    def forward(self, *inputs: torch.Tensor) -> list[torch.Tensor]:
-        values = {**self.constants, **dict(zip(self.inputs, inputs, strict=True))}
-        for step in self.steps:
-            _run(values, step)
-        # Engines give results of their own, no views.
-        return [values[name].contiguous() for name in self.outputs]
-
-
-def _shape(a: Attributes, x: Sequence[Any]) -> Any:
-    return np.array(x[0].shape, np.int64)
-
-
-def _run(values: dict[str, Any], step: tuple[Op, Attributes, list[str], list[str]]) -> None:
-    op, attributes, operands, results = step
-    given = [values[name] for name in operands]
-    if all(isinstance(value, np.ndarray) for value in given[:1]):
-        given[0] = torch.from_numpy(np.array(given[0]))
-    given = [torch.from_numpy(np.array(v)) if isinstance(v, np.ndarray) and op in _ARITHMETIC else v for v in given]
-    made = op(attributes, given)
-    for name, value in zip(results, made if isinstance(made, tuple | list) else [made], strict=False):
-        values[name] = value
-
-
-_ARITHMETIC = {OPS[name] for name in ("Add", "Sub", "Mul", "Div", "Concat", "Pow")}
+    @staticmethod
+    def numpy(value: Any) -> np.ndarray:
+        return value.numpy()
 
 
 def torch_runner(model: str, *, compiled: bool) -> Callable[[Mapping[str, np.ndarray]], Sequence[Any]]:
     """A function from inputs to tensors; it is built at its first call, whose shapes it keeps."""
-    line = Line(onnx.load(model))
+    line = Line(model, _Torch)
     made: list[Callable[..., Any]] = []
+
+    def plain(*inputs: Any) -> list[Any]:
+        # Engines give results of their own, no views.
+        return [value.contiguous() for value in line(*inputs)]
 
     def run(inputs: Mapping[str, np.ndarray]) -> Sequence[Any]:
         with torch.inference_mode():
             if not made:
                 line.settle(inputs)
-                made.append(torch.compile(line, dynamic=False) if compiled else line)
+                made.append(torch.compile(plain, dynamic=False) if compiled else plain)
             return made[0](*(torch.from_numpy(inputs[name]) for name in line.inputs))
 
     return run
