@@ -7,6 +7,8 @@ Guarantees: no op of `tensor_ops` and no tensor is left.
 The calling convention of this level: a function has no results. Its arguments are the values of its symbols (index, in
 the order of `aicc.symbols`), then its inputs, then the buffers for its results; `aicc.num_outputs` counts those. A
 callee reads its inputs and writes every element of its outputs, which overlap neither each other nor the inputs.
+A kernel that replaces elements of an
+argument (`tensor_ops_to_loops_updates`) gets its data in the buffer of the result instead.
 Tensors become row-major memrefs of the signless element type. A result that is also an input, a constant or another
 result is copied. `@main` gets the attribute `aicc.signature`.
 
@@ -17,7 +19,7 @@ After:  func.func private @k(%s0: index, %x: memref<?xf32, #loops.dims<s0>>, %ou
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -35,6 +37,7 @@ from aicc.lowering.signature import MAIN, SIGNATURE, signature_attr
 from aicc.lowering.tensor_ops_to_loops_blocks import BlockConverter, buffer_type
 from aicc.lowering.tensor_ops_to_loops_nests import Emitter
 from aicc.lowering.tensor_ops_to_loops_ops import LOWERED
+from aicc.lowering.tensor_ops_to_loops_updates import updated_arguments
 from aicc.transforms.diagnostics import LocatedPassError, fail, note
 
 _KNOWN = (*LOWERED, CallOp, ConstantOp, ViewOp, ExtractOp, SizeOp, scf.IfOp, scf.WhileOp)
@@ -53,9 +56,10 @@ def symbols_of_function(function: func.FuncOp) -> tuple[str, ...]:
     return tuple(found)
 
 
-def convert_function(function: func.FuncOp) -> func.FuncOp:
+def convert_function(function: func.FuncOp, updates: Mapping[str, Mapping[int, int]]) -> func.FuncOp:
     """
-    The loops-level function for one at the tensor_ops level, which is left as it is.
+    The loops-level function for one at the tensor_ops level, which is left as it is. `updates` are the
+    `updated_arguments` of the module's kernels, by name.
 
     Raises:
         LocatedPassError: for an argument or result that is no tensor.
@@ -66,14 +70,18 @@ def convert_function(function: func.FuncOp) -> func.FuncOp:
         if not is_tensor(type):
             fail(function, f"@{function.sym_name.data} has an argument or result of type {type}, expected tensors")
     _check_known_sizes(function, symbols)
-    inputs, outputs = [buffer_type(type) for type in types.inputs.data], [buffer_type(t) for t in types.outputs.data]
+    own: Mapping[int, int] = updates.get(function.sym_name.data) or {}
+    source = function.body.block
+    read = [argument for argument in source.args if argument.index not in own.values()]
+    inputs, outputs = [buffer_type(argument.type) for argument in read], [buffer_type(t) for t in types.outputs.data]
     arguments: list[Attribute] = [*([IndexType()] * len(symbols)), *inputs, *outputs]
     entry = Block(arg_types=arguments)
-    _name_arguments(function, symbols, entry.args)
+    _name_arguments(read, symbols, entry.args)
     emitter = Emitter(entry, dict(zip(symbols, entry.args, strict=False)))
-    source = function.body.block
-    memrefs = dict[SSAValue, SSAValue](zip(source.args, entry.args[len(symbols) :], strict=False))
-    BlockConverter(emitter, memrefs).convert_function_body(source, entry.args[len(symbols) + len(inputs) :])
+    memrefs = dict[SSAValue, SSAValue](zip(read, entry.args[len(symbols) :], strict=False))
+    filled = entry.args[len(symbols) + len(inputs) :]
+    memrefs.update({source.args[argument]: filled[result] for result, argument in own.items()})
+    BlockConverter(emitter, memrefs, updates).convert_function_body(source, filled)
     result = func.FuncOp(
         function.sym_name.data, FunctionType.from_lists(arguments, []), Region(entry), function.sym_visibility
     )
@@ -95,8 +103,9 @@ def _check_known_sizes(function: func.FuncOp, symbols: Sequence[str]) -> None:
                 )
 
 
-def _name_arguments(function: func.FuncOp, symbols: Sequence[str], arguments: Sequence[BlockArgument]) -> None:
-    inputs = function.body.block.args
+def _name_arguments(
+    inputs: Sequence[BlockArgument], symbols: Sequence[str], arguments: Sequence[BlockArgument]
+) -> None:
     count = len(arguments) - len(symbols) - len(inputs)
     outputs = ["out"] if count == 1 else [f"out{position}" for position in range(count)]
     hints = [*symbols, *(argument.name_hint for argument in inputs), *outputs]
@@ -159,15 +168,16 @@ class ConvertTensorOpsToLoopsPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         check_lowerable(op)
-        for function in list(op.body.block.ops):
-            if isinstance(function, func.FuncOp) and function.body.blocks:
-                self._replace(function)
+        functions = [f for f in op.body.block.ops if isinstance(f, func.FuncOp) and f.body.blocks]
+        updates = {f.sym_name.data: found for f in functions if (found := updated_arguments(f))}
+        for function in functions:
+            self._replace(function, updates)
 
-    def _replace(self, function: func.FuncOp) -> None:
+    def _replace(self, function: func.FuncOp, updates: Mapping[str, Mapping[int, int]]) -> None:
         block = function.parent
         assert block is not None
         try:
-            converted = convert_function(function)
+            converted = convert_function(function, updates)
         except VerifyException as error:
             fail(function, f"@{function.sym_name.data} cannot be lowered: {error}")
         block.insert_op_before(converted, function)

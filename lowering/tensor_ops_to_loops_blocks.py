@@ -6,12 +6,13 @@ of `scf.yield`) is written into the buffer that waits for it, if an op of the bl
 also through views; otherwise it is copied there at the end.
 
 `scf.if`: the results have buffers outside, which both branches fill. `scf.while`: each carried tensor has a buffer,
-which the values for the next iteration are copied into at the end of each one.
+which the values for the next iteration are copied into at the end of each one, but for those that are made there by
+an update of the value before.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from xdsl.dialects import func, scf
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
@@ -26,6 +27,7 @@ from aicc.dialects.tensor_ops import ops as tensor_ops
 from aicc.dialects.tensor_ops.body_ops import ExtractOp, SizeOp
 from aicc.lowering.tensor_ops_to_loops_nests import BodyEmitter, Emitter
 from aicc.lowering.tensor_ops_to_loops_ops import LOWERED, lower_op
+from aicc.lowering.tensor_ops_to_loops_updates import updated_in_place
 
 _PRODUCERS = (*LOWERED, tensor_ops.CallOp, scf.IfOp, scf.WhileOp)
 """Ops that write their results into buffers they are given."""
@@ -46,9 +48,11 @@ def root_of(memref: SSAValue) -> SSAValue:
 class BlockConverter:
     """Converts blocks of one function; `buffers` maps tensors to the memrefs that hold them."""
 
-    def __init__(self, emitter: Emitter, buffers: dict[SSAValue, SSAValue]):
+    def __init__(self, emitter: Emitter, buffers: dict[SSAValue, SSAValue], updates: Mapping[str, Mapping[int, int]]):
+        """`updates` are the `updated_arguments` of the kernels, by name."""
         self.emitter = emitter
         self.buffers = buffers
+        self.updates = updates
         self.values: dict[SSAValue, SSAValue] = {}
         """Values that are no tensors, and what they became."""
 
@@ -146,7 +150,11 @@ class BlockConverter:
     def _convert_call(self, op: tensor_ops.CallOp) -> None:
         targets = [self._target(result) for result in op.res]
         sizes = [self.emitter.size(dim) for dim in op.symbols.data]
-        inputs = [self.buffer(argument) for argument in op.arguments]
+        updates = self.updates.get(op.callee.string_value(), {})
+        for result, argument in updates.items():
+            self._copy(self.buffer(op.arguments[argument]), targets[result])
+        updated = set(updates.values())
+        inputs = [self.buffer(value) for position, value in enumerate(op.arguments) if position not in updated]
         call = CallOp(op.callee, [*sizes, *inputs, *targets])
         call.attributes = dict(op.attributes)
         self.emitter.add(call)
@@ -200,6 +208,9 @@ class BlockConverter:
         second = Block(arg_types=[value.type for value in after.args if not _is_tensor(value)])
         self._bind(after, second)
         self.buffers.update({value: passed[k] for k, value in enumerate(after.args) if _is_tensor(value)})
+        if after.last_op is not None and list[SSAValue](condition.args) == list[SSAValue](before.args):
+            in_place = updated_in_place(after.last_op, after.args, self.updates)
+            self.targets.update({value: self.buffers[argument] for value, argument in in_place.items()})
         with self.emitter.into(second):
             last = self._convert_block(after, {})
             with self.emitter.located(last):

@@ -51,3 +51,56 @@ func.func private @double(%x: tensor<4xf32>) -> tensor<4xf32> attributes {aicc.k
   } : (tensor<4xf32>) -> tensor<4xf32>
   func.return %y : tensor<4xf32>
 }
+
+// A kernel that replaces elements of what a loop carries works in the loop's buffer; elsewhere its base is copied first.
+// CHECK-LABEL: func.func @updates(
+// CHECK-SAME:    %[[X:.*]]: memref<8xf32>, %[[I:.*]]: memref<1xi64>, %[[U:.*]]: memref<1xf32>, %[[OUT0:.*]]: memref<8xf32>, %[[OUT1:.*]]: memref<8xf32>)
+// CHECK:         loops.copy %[[X]] to %[[OUT0]]
+// CHECK:         scf.while
+// CHECK:         } do {
+// CHECK-NEXT:      loops.call @put(%[[I]], %[[U]], %[[OUT0]]) : memref<1xi64>, memref<1xf32>, memref<8xf32>
+// CHECK-NEXT:      scf.yield
+// CHECK:         loops.copy %[[X]] to %[[OUT1]]
+// CHECK-NEXT:    loops.call @put(%[[I]], %[[U]], %[[OUT1]])
+func.func @updates(%x: tensor<8xf32>, %i: tensor<1xi64>, %u: tensor<1xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  %w = scf.while (%s = %x) : (tensor<8xf32>) -> tensor<8xf32> {
+    %true = arith.constant true
+    scf.condition(%true) %s : tensor<8xf32>
+  } do {
+  ^bb0(%s: tensor<8xf32>):
+    %n = tensor_ops.call @put(%s, %i, %u) : (tensor<8xf32>, tensor<1xi64>, tensor<1xf32>) -> tensor<8xf32>
+    scf.yield %n : tensor<8xf32>
+  }
+  %o = tensor_ops.call @put(%x, %i, %u) : (tensor<8xf32>, tensor<1xi64>, tensor<1xf32>) -> tensor<8xf32>
+  func.return %w, %o : tensor<8xf32>, tensor<8xf32>
+}
+
+// What else reads the carried tensor must see the old one: no update in place.
+// CHECK-LABEL: func.func @read_again(
+// CHECK:         } do {
+// CHECK:           loops.copy %{{.*}} to %[[NEW:.*]] :
+// CHECK-NEXT:      loops.call @put(%{{.*}}, %{{.*}}, %[[NEW]])
+// CHECK:           loops.copy %[[NEW]] to
+func.func @read_again(%x: tensor<8xf32>, %i: tensor<1xi64>, %u: tensor<1xf32>) -> tensor<8xf32> {
+  %w, %v = scf.while (%s = %x, %t = %x) : (tensor<8xf32>, tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+    %true = arith.constant true
+    scf.condition(%true) %s, %t : tensor<8xf32>, tensor<8xf32>
+  } do {
+  ^bb0(%s: tensor<8xf32>, %t: tensor<8xf32>):
+    %n = tensor_ops.call @put(%s, %i, %u) : (tensor<8xf32>, tensor<1xi64>, tensor<1xf32>) -> tensor<8xf32>
+    scf.yield %n, %s : tensor<8xf32>, tensor<8xf32>
+  }
+  func.return %w : tensor<8xf32>
+}
+
+// CHECK-LABEL: func.func private @put(
+// CHECK-SAME:    memref<1xi64>, %{{.*}}: memref<1xf32>, %[[OUT:.*]]: memref<8xf32>)
+// CHECK-NOT:     loops.copy
+// CHECK:         loops.store %{{.*}}, %[[OUT]]
+func.func private @put(%x: tensor<8xf32>, %i: tensor<1xi64>, %u: tensor<1xf32>) -> tensor<8xf32> attributes {aicc.kernel, aicc.symbols = []} {
+  %r = tensor_ops.scatter into %x (%i as affine_map<(d0) -> (d0)>, %u as affine_map<(d0) -> (d0)>) over [1] body (%i0 : i64, %u0 : f32) {
+    %at = arith.index_cast %i0 : i64 to index
+    tensor_ops.yield %at, %u0 : index, f32
+  } : (tensor<8xf32>, tensor<1xi64>, tensor<1xf32>) -> tensor<8xf32>
+  func.return %r : tensor<8xf32>
+}
