@@ -1,10 +1,10 @@
 """
 Whether a 3x3 convolution is done by Winograd's algorithm, and with how many outputs per tile.
 
-Reckoned cycles of one core, from numbers of instructions per port and bytes moved. Winograd's algorithm saves products
+Reckoned cycles, from numbers of instructions per port and bytes moved. Winograd's algorithm saves products
 (by 9 m^2 / (m + 2)^2: 2.25 for m = 2, 4 for m = 4); it costs the transforms, tiles that hang over the border, and
 weights that are 16 / 9 or 4 times as large, which come from memory in a model that has more of them than fit the
-last-level cache. Wide, small images (the last layers of a classifier) are bound by the weights.
+last-level cache. Small images of many channels (the last layers of a classifier) are bound by the weights.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ EFFICIENCY = 0.9
 LEAST_GAIN = 1.15
 """How much cheaper than directly a convolution must be by Winograd's algorithm."""
 
-OVERLAP = 0.25
-"""Share of the shorter of arithmetic and streaming of weights that is not hidden behind the longer."""
+THREADS = 2
+"""Threads that are reckoned to share the arithmetic, at most; they share what memory delivers, too."""
 
 OPS_IN_ROW = {2: 4, 4: 12}
 """Operations of one row of an input or output transform."""
@@ -46,8 +46,7 @@ class ConvolutionSize:
 def direct_cycles(size: ConvolutionSize, facts: TargetFacts) -> float:
     """Reckoned cycles of direct convolution at a good share of the peak."""
     products = size.batch * size.rows * size.columns * TAPS * TAPS * size.channels * size.result_channels
-    weights = TAPS * TAPS * size.channels * size.result_channels * ELEMENT
-    return _overlapped(_product_cycles(products, facts), weights / BYTES_PER_CYCLE[2])
+    return _shared(_product_cycles(products, facts), facts) + _weight_cycles(size, TAPS)
 
 
 def winograd_cycles(size: ConvolutionSize, outputs: int, facts: TargetFacts) -> float:
@@ -55,15 +54,14 @@ def winograd_cycles(size: ConvolutionSize, outputs: int, facts: TargetFacts) -> 
     n, lanes = outputs + TAPS - 1, facts.lanes(8 * ELEMENT)
     tiles = size.batch * -(-size.rows // outputs) * -(-size.columns // outputs)
     products = n * n * tiles * size.channels * size.result_channels
-    weights = n * n * size.channels * size.result_channels * ELEMENT
+    # Arithmetic; what lies between the two dimensions is stored and loaded, too.
     ops = OPS_IN_ROW[outputs]
-    # Arithmetic, then a load, a store and what is spilled in between.
     into = 2 * n * ops / FMA_PORTS + 2 * n * n
     out = (n + outputs) * ops / FMA_PORTS + 2 * n * n
     vectors_in, vectors_out = -(-size.channels // lanes), -(-size.result_channels // lanes)
     transforms = tiles * (vectors_in * into + vectors_out * out)
     moved = 2 * n * n * tiles * (size.channels + size.result_channels) * ELEMENT / BYTES_PER_CYCLE[0]
-    return _overlapped(_product_cycles(products, facts), weights / BYTES_PER_CYCLE[2]) + transforms + moved
+    return _shared(_product_cycles(products, facts) + transforms + moved, facts) + _weight_cycles(size, n)
 
 
 def choose_outputs(size: ConvolutionSize, facts: TargetFacts) -> int | None:
@@ -76,5 +74,11 @@ def _product_cycles(products: int, facts: TargetFacts) -> float:
     return products / (facts.lanes(8 * ELEMENT) * FMA_PORTS * EFFICIENCY)
 
 
-def _overlapped(arithmetic: float, streaming: float) -> float:
-    return max(arithmetic, streaming) + OVERLAP * min(arithmetic, streaming)
+def _weight_cycles(size: ConvolutionSize, width: int) -> float:
+    """To read weights of so many rows and columns per pair of channels from memory, once."""
+    return width * width * size.channels * size.result_channels * ELEMENT / BYTES_PER_CYCLE[2]
+
+
+def _shared(cycles: float, facts: TargetFacts) -> float:
+    """What a thread has of the work."""
+    return cycles / min(THREADS, facts.cores)
