@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, cast
 
 from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType
@@ -88,6 +89,7 @@ class Access:
     dims: tuple[Dim, ...]
     spans: list[dict[Loop, int]] = field(default_factory=list[dict[Loop, int]])
     """Per dimension of the memref: the coefficient of each loop's index in it (1 where it is not linear)."""
+    _footprints: dict[tuple[int, ...], int] = field(default_factory=dict[tuple[int, ...], int], init=False, repr=False)
 
     @property
     def memref(self) -> SSAValue:
@@ -99,7 +101,7 @@ class Access:
         """Whether it writes."""
         return isinstance(self.op, StoreOp)
 
-    @property
+    @cached_property
     def bytes(self) -> int:
         """Bytes of one element."""
         return element_bytes(memref_of(self.op.memref).element_type)
@@ -114,19 +116,33 @@ class Access:
 
         Whole cache lines where rows are at least that long.
         """
+        # Each order of loops that is tried asks again for parts that it shares with others.
+        key = tuple(trips.get(loop, 0) for loop in self._moving)
+        if (known := self._footprints.get(key)) is not None:
+            return known
         total = self.bytes
-        for position, (coefficients, dim) in enumerate(zip(self.spans, self.dims, strict=True)):
+        for position, (coefficients, extent) in enumerate(zip(self.spans, self._extents, strict=True)):
             span = 1 + sum(abs(factor) * (trips[loop] - 1) for loop, factor in coefficients.items() if loop in trips)
             covered = 1
             for loop in coefficients:
                 covered *= trips.get(loop, 1)
-            touched = max(1, min(span, covered, guess(dim)))
+            touched = max(1, min(span, covered, extent))
             if position == len(self.dims) - 1:
                 line = CACHE_LINE // self.bytes
-                if guess(dim) >= line:
+                if extent >= line:
                     touched = -(-touched // line) * line
             total *= touched
+        self._footprints[key] = total
         return total
+
+    @cached_property
+    def _extents(self) -> tuple[int, ...]:
+        return tuple(guess(dim) for dim in self.dims)
+
+    @cached_property
+    def _moving(self) -> tuple[Loop, ...]:
+        """The loops that the address varies with."""
+        return tuple(dict.fromkeys(loop for coefficients in self.spans for loop in coefficients))
 
 
 @dataclass

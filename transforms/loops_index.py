@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import AffineMapAttr, IntegerAttr
@@ -20,7 +21,7 @@ from aicc.dialects.graph.dims import lower_bound, upper_bound
 from aicc.dialects.loops import ApplyOp, ForOp, LoadOp, SizeOp, StoreOp
 from aicc.dialects.loops.access import lanes_of
 from aicc.dialects.loops.affine_text import Access, canonical_access
-from aicc.dialects.tensor_ops.affine import UNBOUNDED, Bounds, Simplifier, substitute
+from aicc.dialects.tensor_ops.affine import UNBOUNDED, Bounds, Simplifier, simplify_map, substitute
 
 Expression = tuple[AffineExpr, tuple[SSAValue, ...]]
 """An affine expression whose dimension `i` is the value `operands[i]`."""
@@ -124,8 +125,15 @@ def composed(access: Access, shape: Sequence[int], bounds: IndexBounds) -> Acces
     """
     affine_map, operands = canonical_access(*access, len(shape))
     definitions = [defining_expression(value) for value in operands]
-    if all(map(_is_plain, affine_map.results)) and not any(definitions):
-        return None if (affine_map, operands) == access else (affine_map, operands)
+    if not any(definitions):
+        # Nothing to substitute, which is so of nearly all accesses each time but the first.
+        if all(map(_is_plain, affine_map.results)):
+            new = affine_map, operands
+        else:
+            dim_bounds = (*map(bounds.of, operands), *((0, size - 1) for size in shape))
+            simplified, kept = _simplified(affine_map, dim_bounds, len(shape))
+            new = simplified, tuple(operands[position] for position in kept)
+        return None if new == access else new
     exprs, values = combine(
         (AffineDimExpr(0), (value,)) if expression is None else expression
         for expression, value in zip(definitions, operands, strict=True)
@@ -137,6 +145,26 @@ def composed(access: Access, shape: Sequence[int], bounds: IndexBounds) -> Acces
     results = tuple(simplifier.simplify(substitute(expr, dims)) for expr in affine_map.results)
     new = canonical_access(AffineMap(len(values) + len(shape), 0, results), values, len(shape))
     return None if new == (affine_map, operands) == access else new
+
+
+@lru_cache(maxsize=1 << 14)
+def _simplified(affine_map: AffineMap, dim_bounds: tuple[Bounds, ...], lanes: int) -> tuple[AffineMap, tuple[int, ...]]:
+    """
+    `affine_map` simplified and canonical, and the positions of the operands that it then has.
+
+    Remembered, since the same accesses are asked about after each step of a schedule.
+    """
+    order: dict[int, int] = {}
+    results = simplify_map(affine_map, dim_bounds).results
+    operands = affine_map.num_dims - lanes
+    for expr in results:
+        for part in expr.dfs():
+            if type(part) is AffineDimExpr and part.position < operands:
+                order.setdefault(part.position, len(order))
+    dims: dict[int, AffineExpr] = {old: AffineDimExpr(new) for old, new in order.items()}
+    dims |= {operands + lane: AffineDimExpr(len(order) + lane) for lane in range(lanes)}
+    renamed = tuple(substitute(expr, dims) for expr in results)
+    return AffineMap(len(order) + lanes, 0, renamed), tuple(order)
 
 
 def _is_plain(expr: AffineExpr) -> bool:

@@ -27,6 +27,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from aicc.dialects.loops.affine_text import Access, canonical_access, parse_access, print_access
 from aicc.dialects.loops.attrs import AnyMemRef, memref_of, segment_sizes
+from aicc.dialects.loops.segments import quick_operands
 
 Index = SSAValue | int
 
@@ -130,6 +131,7 @@ class ApplyOp(IRDLOperation):
         )
 
 
+@quick_operands
 @irdl_op_definition
 class LoadOp(IRDLOperation):
     """
@@ -231,6 +233,7 @@ class LoadOp(IRDLOperation):
         )
 
 
+@quick_operands
 @irdl_op_definition
 class StoreOp(IRDLOperation):
     """

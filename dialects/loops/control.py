@@ -35,6 +35,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from aicc.dialects.loops.affine_text import Access, canonical_access, parse_access, print_access
 from aicc.dialects.loops.attrs import LoopKind, segment_sizes
+from aicc.dialects.loops.segments import quick_operands
 
 Bound = AffineMap | int | SSAValue
 
@@ -57,6 +58,7 @@ class YieldOp(AbstractYieldOperation[Attribute]):
     traits = lazy_traits_def(lambda: (IsTerminator(), HasParent(ForOp), Pure()))
 
 
+@quick_operands
 @irdl_op_definition
 class ForOp(IRDLOperation):
     """

@@ -51,9 +51,9 @@ class LinearForm:
 
 
 def _atom_key(atom: AffineExpr) -> tuple[int, int, str]:
-    if isinstance(atom, AffineDimExpr):
+    if type(atom) is AffineDimExpr:
         return (0, atom.position, "")
-    if isinstance(atom, AffineSymExpr):
+    if type(atom) is AffineSymExpr:
         return (2, atom.position, "")
     return (1, 0, str(atom))
 
@@ -128,9 +128,10 @@ class Simplifier:
 
     def linear(self, expr: AffineExpr) -> LinearForm:
         """The normal form of `expr`."""
-        if isinstance(expr, AffineConstantExpr):
+        # By `type`, here and below: affine expressions are an abstract class, for which `isinstance` is slow.
+        if type(expr) is AffineConstantExpr:
             return LinearForm({}, expr.value)
-        if not isinstance(expr, AffineBinaryOpExpr):
+        if type(expr) is not AffineBinaryOpExpr:
             return LinearForm({expr: 1}, 0)
         left = self.linear(expr.lhs)
         right = self.linear(expr.rhs)
@@ -163,9 +164,9 @@ class Simplifier:
     def _join_divisions(self, form: LinearForm) -> LinearForm:
         """`c * (x floordiv c) + x mod c = x`, also when both are scaled by one factor."""
         for atom, factor in form.terms.items():
-            if not (isinstance(atom, AffineBinaryOpExpr) and atom.kind == AffineBinaryOpKind.Mod):
+            if type(atom) is not AffineBinaryOpExpr or atom.kind != AffineBinaryOpKind.Mod:
                 continue
-            if not isinstance(atom.rhs, AffineConstantExpr):
+            if type(atom.rhs) is not AffineConstantExpr:
                 continue
             quotient = self._floordiv(self.linear(atom.lhs), atom.rhs.value)
             if len(quotient.terms) != 1 or quotient.constant:
@@ -238,8 +239,10 @@ class Simplifier:
 
     def simplify(self, expr: AffineExpr) -> AffineExpr:
         """An equal expression in normal form."""
-        if isinstance(expr, AffineDimExpr | AffineConstantExpr | AffineSymExpr):
-            bounds = self.bounds(expr)
+        if type(expr) is AffineConstantExpr:
+            return expr
+        if type(expr) is not AffineBinaryOpExpr:
+            bounds = self._atom_bounds(expr)
             return AffineConstantExpr(bounds[0]) if bounds[0] is not None and bounds[0] == bounds[1] else expr
         form = self.linear(expr)
         fixed = {a: self._atom_bounds(a) for a in form.terms}
@@ -287,11 +290,11 @@ def substitute(
 ) -> AffineExpr:
     """`expr` with some dimensions and symbols replaced; the others stay."""
     symbols = symbols or {}
-    if isinstance(expr, AffineDimExpr):
+    if type(expr) is AffineDimExpr:
         return dims.get(expr.position, expr)
-    if isinstance(expr, AffineSymExpr):
+    if type(expr) is AffineSymExpr:
         return symbols.get(expr.position, expr)
-    if isinstance(expr, AffineBinaryOpExpr):
+    if type(expr) is AffineBinaryOpExpr:
         return AffineBinaryOpExpr(expr.kind, substitute(expr.lhs, dims, symbols), substitute(expr.rhs, dims, symbols))
     return expr
 
