@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from xdsl.dialects import llvm as base
-from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr, StringAttr
+from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr, DictionaryAttr, StringAttr
 from xdsl.ir import Attribute, Operation
 from xdsl.utils.hints import isa
 
@@ -67,8 +67,8 @@ class ModuleState:
 
     def profile(self, size: Dim, calls: Attribute | None) -> int:
         """The place of the times of kernel calls; the signature lists what `calls` says of each."""
-        if isa(calls, ArrayAttr[ArrayAttr[StringAttr]]):
-            self.signature["profile"] = [[name.data for name in call] for call in calls]
+        if isa(calls, ArrayAttr[DictionaryAttr]):
+            self.signature["profile"] = [{key: _plain(value) for key, value in call.data.items()} for call in calls]
         return self.slot({"kind": "profile", "bytes": str(size)})
 
     def constant(self, value: DenseIntOrFPElementsAttr, element: Attribute) -> str:
@@ -84,3 +84,11 @@ class ModuleState:
     def signature_text(self) -> str:
         """The signature with the list of buffers."""
         return json.dumps({**self.signature, "buffers": self.entries})
+
+
+def _plain(value: Attribute) -> str | list[str]:
+    """Text, or a list of texts, out of an attribute."""
+    if isa(value, ArrayAttr[StringAttr]):
+        return [part.data for part in value]
+    assert isinstance(value, StringAttr)
+    return value.data

@@ -70,7 +70,7 @@ def _o0(options: PipelineOptions) -> tuple[Stage, ...]:
             ),
         ),
         Stage("tensor_ops", _steps("convert-tensor-ops-to-loops")),
-        Stage("loops", _fast_math(options) + _loops_to_llvm(options)),
+        Stage("loops", _fast_math(options) + _steps(*_note_work(options)) + _loops_to_llvm(options)),
     )
 
 
@@ -117,6 +117,7 @@ def _o2(options: PipelineOptions) -> tuple[Stage, ...]:
             + _given_schedules(options)
             + _steps(
                 Step("loops-auto-schedule", {"target": options.target}),
+                *_note_work(options),
                 "loops-apply-schedules",
                 # After schedules, which add the packing of weights.
                 "loops-hoist-constants",
@@ -139,6 +140,11 @@ def _fast_math(options: PipelineOptions) -> tuple[Step, ...]:
 def _given_schedules(options: PipelineOptions) -> tuple[Step, ...]:
     """Before the automatic scheduler, which leaves kernels that have a schedule alone."""
     return () if options.schedules is None else (Step("loops-load-schedules", {"file": options.schedules}),)
+
+
+def _note_work(options: PipelineOptions) -> tuple[str, ...]:
+    """While kernels are plain nests and have schedules."""
+    return ("loops-note-work",) if options.profile else ()
 
 
 def _winograd(options: PipelineOptions) -> tuple[Step, ...]:

@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import time
 from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
@@ -14,8 +15,9 @@ from aicc.runtime.errors import InputError
 from aicc.runtime.expressions import compile_expressions
 from aicc.runtime.image import write_image
 from aicc.runtime.memory import ArenaPool, aligned_empty
+from aicc.runtime.profile import Profile, kernel_times, reset_counters
 from aicc.runtime.program import CompiledProgram, LoadedProgram
-from aicc.runtime.signature import TensorInfo
+from aicc.runtime.signature import KernelCall, TensorInfo
 from aicc.runtime.threads import ThreadShare, default_threads
 
 
@@ -62,8 +64,8 @@ class Model:
         return self._outputs
 
     @property
-    def kernel_calls(self) -> Sequence[tuple[str, ...]]:
-        """The calls that a model compiled with `profile=True` times: the kernel, then the source model's nodes."""
+    def kernel_calls(self) -> Sequence[KernelCall]:
+        """The calls that a model compiled with `profile=True` times."""
         return self._program.signature.profile
 
     @property
@@ -132,6 +134,38 @@ class Model:
             for arena in arenas:
                 self._arenas.give(arena)
         return results
+
+    def profile(self, inputs: Mapping[str, np.ndarray], *, runs: int = 10) -> Profile:
+        """
+        Times the kernels of a model that was compiled with `profile=True` over `runs` runs on `inputs`, after one that
+        does not count.
+
+        Runs of this model by other threads meanwhile count as well.
+
+        Raises:
+            ValueError: the model was compiled without `profile=True`, or `runs` is below 1.
+            InputError: as `run`.
+        """
+        calls = self.kernel_calls
+        if not calls and not self._program.signature.profile:
+            raise ValueError("the model notes no times; compile it with profile=True")
+        if runs < 1:
+            raise ValueError(f"runs is {runs}, expected at least 1")
+        self.run(inputs)
+        reset_counters(self.counters)
+        start = time.perf_counter()
+        for _ in range(runs):
+            self.run(inputs)
+        seconds = (time.perf_counter() - start) / runs
+        arrays = [self._binder.check_array(k, inputs[info.name]) for k, info in enumerate(self._inputs)]
+        values = self._binder.bind(arrays)
+        symbols = self._program.signature.symbols
+        sizes = compile_expressions([call.bytes for call in calls], symbols)(values)
+        known = [call.flops for call in calls if call.flops is not None]
+        flops = iter(compile_expressions(known, symbols)(values))
+        work = [(None if c.flops is None else next(flops), size) for c, size in zip(calls, sizes, strict=True)]
+        rows = [(call.kernel, call.nodes, call.schedule) for call in calls]
+        return Profile(kernel_times(rows, work, self.counters, runs), seconds, runs, self._threads)
 
     def save(self, path: str | PathLike[str]) -> None:
         """

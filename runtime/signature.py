@@ -52,6 +52,21 @@ class BufferInfo:
 
 
 @dataclass(frozen=True)
+class KernelCall:
+    """One call of a kernel in `main`."""
+
+    kernel: str
+    nodes: tuple[str, ...]
+    """Names of the source model's nodes that it computes."""
+    bytes: str
+    """Bytes of the buffers it is given, as an expression over the symbols."""
+    flops: str | None
+    """Operations on floats, likewise; None where they are not known."""
+    schedule: str
+    """How the kernel is run; empty where it is run as it stands."""
+
+
+@dataclass(frozen=True)
 class Signature:
     """The calling contract of a compiled program."""
 
@@ -60,8 +75,8 @@ class Signature:
     outputs: tuple[TensorInfo, ...]
     checks: tuple[Check, ...]
     buffers: tuple[BufferInfo, ...]
-    profile: tuple[tuple[str, ...], ...] = ()
-    """The kernel calls that a profiled program times: the kernel, then names of the source model's nodes."""
+    profile: tuple[KernelCall, ...] = ()
+    """The kernel calls that a profiled program times."""
     text: str = field(default="", compare=False, repr=False)
     """The JSON form that all this was read from."""
 
@@ -94,7 +109,10 @@ def parse_signature(text: str) -> Signature:
                 )
                 for e in data["buffers"]
             ),
-            profile=tuple(tuple(call) for call in data.get("profile", ())),
+            profile=tuple(
+                KernelCall(e["kernel"], tuple(e["nodes"]), e["bytes"], e.get("flops"), e.get("schedule", ""))
+                for e in data.get("profile", ())
+            ),
             text=text,
         )
     except (KeyError, TypeError, ValueError) as error:

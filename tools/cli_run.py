@@ -15,6 +15,7 @@ import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 
 from aicc.runtime.expressions import compile_expression
+from aicc.runtime.model import Model
 from aicc.runtime.signature import TensorInfo
 from aicc.tools.cli_errors import UsageError
 
@@ -39,11 +40,18 @@ def run_command(options: argparse.Namespace) -> int:
 
 
 def _run(module: ModuleOp, options: argparse.Namespace, start: float) -> int:
-    inputs, outputs, run = _interpreted(module) if options.interpret else _compiled(module, options)
+    if options.profile and options.interpret:
+        raise UsageError("--profile with --interpret: nothing is compiled that could be timed")
+    if options.trace is not None and not options.profile:
+        raise UsageError("--trace without --profile")
+    model = None if options.interpret else _compile(module, options)
+    inputs, outputs, run = _interpreted(module) if model is None else _compiled(model)
     ready = time.perf_counter()
     arrays = _arrays(inputs, _pairs(options.input, "--input"), _pairs(options.size, "--size"))
     results = run(arrays)
     _write(outputs, results, options.output_dir)
+    if model is not None and options.profile:
+        _profile(model, arrays, options)
     if options.time:
         times: list[float] = []
         for _ in range(_RUNS):
@@ -57,17 +65,30 @@ def _run(module: ModuleOp, options: argparse.Namespace, start: float) -> int:
 _Run = Callable[[Mapping[str, np.ndarray]], Sequence[np.ndarray]]
 
 
-def _compiled(module: ModuleOp, options: argparse.Namespace) -> tuple[Sequence[TensorInfo], Sequence[TensorInfo], _Run]:
+def _compile(module: ModuleOp, options: argparse.Namespace) -> Model:
     from aicc.compiler import compile
 
-    model = compile(
+    return compile(
         module,
         threads=options.threads,
         target=options.target,
         opt_level=options.opt_level,
         schedules=options.schedules,
         cache=not options.no_cache,
+        profile=options.profile,
     )
+
+
+def _profile(model: Model, arrays: Mapping[str, np.ndarray], options: argparse.Namespace) -> None:
+    from aicc.machine_peaks import measured_peaks
+
+    profile = model.profile(arrays, runs=_RUNS)
+    if options.trace is not None:
+        profile.save_trace(options.trace)
+    print(profile.table(measured_peaks(model.threads)))
+
+
+def _compiled(model: Model) -> tuple[Sequence[TensorInfo], Sequence[TensorInfo], _Run]:
     return model.inputs, model.outputs, lambda arrays: list(model.run(arrays).values())
 
 

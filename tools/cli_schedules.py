@@ -19,7 +19,7 @@ from aicc.lowering.pipelines import PipelineOptions
 from aicc.source import load_module, model_folder
 from aicc.tools.pipeline import NamedStep
 from aicc.tools.runner import PipelineRunner
-from aicc.transforms.locations import node_names
+from aicc.transforms.diagnostics import location_names
 from aicc.transforms.schedule_writer import SUFFIX
 from aicc.transforms.verify import verify
 
@@ -74,7 +74,7 @@ def _comment(kernel: str, calls: list[CallOp]) -> Iterator[str]:
     times = "once" if len(calls) == 1 else f"{len(calls)} times"
     yield f"@{kernel}, called {times}"
     for call in calls[:_MOST_NAMES]:
-        nodes = list(node_names(call.location))
+        nodes = location_names(call.location)
         more = f" and {len(nodes) - _MOST_NAMES} more" if len(nodes) > _MOST_NAMES else ""
         if nodes:
             yield f"  for {', '.join(nodes[:_MOST_NAMES])}{more}".replace("\n", " ")

@@ -8,7 +8,7 @@ directly. `fill_locations` repairs what a pass of xDSL's left unknown.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import cast
 
@@ -17,7 +17,6 @@ from xdsl.dialects.builtin import (
     ArrayAttr,
     FusedLoc,
     LocationAttr,
-    NameLoc,
     NoneAttr,
 )
 from xdsl.ir import Attribute, Block, Operation
@@ -57,16 +56,6 @@ def fuse_locations(locations: Iterable[LocationAttr]) -> LocationAttr:
         return FusedLoc(found, NoneAttr())
     # A part of a fused location is itself a location, by that attribute's verifier.
     return cast(LocationAttr, found[0]) if found else UNKNOWN_LOC
-
-
-def node_names(location: LocationAttr) -> Iterator[str]:
-    """The names of the source model's nodes in a location, in order."""
-    if isinstance(location, NameLoc):
-        yield location.desc.data
-    elif isinstance(location, FusedLoc):
-        for part in cast(ArrayAttr[Attribute], location.locations).data:
-            if isinstance(part, LocationAttr):
-                yield from node_names(part)
 
 
 @dataclass(frozen=True)

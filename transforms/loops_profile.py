@@ -2,33 +2,48 @@
 `loops-profile`: `@main` notes how long each of its kernel calls takes.
 
 Before: func.func @main(...) {                    After: func.func @main(..., %profile: memref<1x4xi64> {aicc.profile})
-          loops.call @k(...)                               attributes {aicc.profile = [["k", "conv1"]]} {
+          loops.call @k(...)                               attributes {aicc.profile = [{kernel = "k", ...}]} {
                                                            %t0 = func.call @aicc_clock() : () -> i64
                                                            loops.call @k(...)
                                                            %t1 = func.call @aicc_clock() : () -> i64
                                                            ... %profile[0, ...] is updated
 
 Row `i` belongs to call `i` in program order: how often it ran, nanoseconds in all, nanoseconds of the shortest run (the
-caller sets it to the largest number before), and the clock when the last run began. `aicc.profile` lists the calls: the
-kernel, then the names of the source model's nodes. `@aicc_clock`, nanoseconds of a steady clock, is the runtime's.
+caller sets it to the largest number before), and the clock when the last run began. `aicc.profile` lists the calls:
+`kernel`, the names of the source model's `nodes`, `bytes` of the buffers that it is given, and what `loops-note-work`
+noted of the kernel, `flops` and `schedule`. `@aicc_clock`, nanoseconds of a steady clock, is the runtime's.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import arith, func
-from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, ModuleOp, StringAttr, UnitAttr, i64
-from xdsl.ir import Operation, SSAValue
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    IntegerAttr,
+    MemRefType,
+    ModuleOp,
+    StringAttr,
+    UnitAttr,
+    i64,
+)
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 
+from aicc.dialects.graph.dim_parser import parse_dim
+from aicc.dialects.graph.dims import dim_sum, substitute
 from aicc.dialects.loops.access import LoadOp, StoreOp
 from aicc.dialects.loops.attrs import memref_type
-from aicc.dialects.loops.call import CallOp
-from aicc.dialects.loops.functions import find_function
+from aicc.dialects.loops.call import CallOp, size_of_value
+from aicc.dialects.loops.functions import num_outputs, num_scratch, symbol_names
 from aicc.transforms.diagnostics import location_names
+from aicc.transforms.loops_note_work import FLOPS, SCHEDULE
 from aicc.transforms.loops_plan_memory import add_argument_attributes
+from aicc.transforms.loops_sizes import buffer_bytes
 
 PROFILE = "aicc.profile"
 CLOCK = "aicc_clock"
@@ -36,7 +51,7 @@ RUNS, TOTAL, SHORTEST, LAST = range(4)
 """Columns of a row."""
 
 
-def profile_function(main: func.FuncOp) -> int:
+def profile_function(main: func.FuncOp, functions: Mapping[str, func.FuncOp]) -> int:
     """Puts clocks around the kernel calls of `main`; how many there are. Without any, nothing changes."""
     calls = [op for op in main.walk() if isinstance(op, CallOp)]
     if not calls:
@@ -46,13 +61,34 @@ def profile_function(main: func.FuncOp) -> int:
     profile.name_hint = "profile"
     add_argument_attributes(main, len(entry.args), {PROFILE: UnitAttr()})
     main.update_function_type()
-    rows: list[ArrayAttr[StringAttr]] = []
+    rows: list[DictionaryAttr] = []
     for row, call in enumerate(calls):
         _time(call, profile, row)
-        names = (call.callee_name, *location_names(call.location))
-        rows.append(ArrayAttr([StringAttr(name) for name in names]))
+        rows.append(describe(call, functions[call.callee_name]))
     main.attributes[PROFILE] = ArrayAttr(rows)
     return len(calls)
+
+
+def describe(call: CallOp, callee: func.FuncOp) -> DictionaryAttr:
+    """What a profile tells of a call besides its time; sizes are expressions over the symbols of the caller."""
+    scratch = len(call.arguments) - num_outputs(callee) - num_scratch(callee)
+    buffers = [
+        value
+        for position, value in enumerate(call.arguments)
+        if isinstance(value.type, MemRefType) and not scratch <= position < scratch + num_scratch(callee)
+    ]
+    entries: dict[str, Attribute] = {
+        "kernel": StringAttr(call.callee_name),
+        "nodes": ArrayAttr([StringAttr(name) for name in location_names(call.location)]),
+        "bytes": StringAttr(str(dim_sum([buffer_bytes(value) for value in buffers]))),
+    }
+    if isinstance(flops := callee.attributes.get(FLOPS), StringAttr):
+        values = dict(zip(symbol_names(callee), map(size_of_value, call.arguments), strict=False))
+        known = {name: value for name, value in values.items() if value is not None}
+        entries["flops"] = StringAttr(str(substitute(parse_dim(flops.data), known)))
+    if (schedule := callee.attributes.get(SCHEDULE)) is not None:
+        entries["schedule"] = schedule
+    return DictionaryAttr(entries)
 
 
 def _time(call: CallOp, profile: SSAValue, row: int) -> None:
@@ -84,8 +120,9 @@ class LoopsProfilePass(ModulePass):
     name = "loops-profile"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        main = find_function(op, "main")
-        if main is None or not main.body.blocks or not profile_function(main):
+        functions = {f.sym_name.data: f for f in op.body.block.ops if isinstance(f, func.FuncOp)}
+        main = functions.get("main")
+        if main is None or not main.body.blocks or not profile_function(main, functions):
             return
-        if find_function(op, CLOCK) is None:
+        if CLOCK not in functions:
             op.body.block.insert_op_before(func.FuncOp.external(CLOCK, [], [i64]), main)

@@ -72,6 +72,9 @@ PASSES: dict[str, PassEntry] = {
     "loops-interchange": PassEntry(
         "aicc.transforms.loops_interchange", "LoopsInterchangePass", "reorders perfectly nested loops"
     ),
+    "loops-note-work": PassEntry(
+        "aicc.transforms.loops_note_work", "LoopsNoteWorkPass", "makes kernels note what they compute, and how"
+    ),
     "loops-pack": PassEntry(
         "aicc.transforms.loops_pack", "LoopsPackPass", "lets a kernel read an input from a packed copy"
     ),

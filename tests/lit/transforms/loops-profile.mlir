@@ -4,7 +4,7 @@
 // CHECK:       func.func private @aicc_clock() -> i64
 // CHECK-LABEL: func.func @main
 // CHECK-SAME:    %[[P:[a-z0-9]+]]: memref<2x4xi64> {aicc.profile})
-// CHECK-SAME:    aicc.profile = [["k", "conv1", "relu1"], ["k"]]
+// CHECK-SAME:    aicc.profile = [{kernel = "k", nodes = ["conv1", "relu1"], bytes = "32", flops = "12", schedule = "unroll d0"}, {kernel = "k", nodes = [], bytes = "32", flops = "12", schedule = "unroll d0"}]
 // CHECK:         %[[START:.*]] = func.call @aicc_clock() : () -> i64
 // CHECK-NEXT:    loops.call @k(%[[X:.*]], %[[OUT:.*]]) :
 // CHECK-NEXT:    %[[END:.*]] = func.call @aicc_clock() : () -> i64
@@ -24,7 +24,7 @@
 // CHECK-NEXT:      func.call @aicc_clock
 // CHECK-NEXT:      loops.call @k(
 // CHECK:           loops.store %{{.*}}, %[[P]][1, 3]
-func.func private @k(%x: memref<4xf32>, %out: memref<4xf32>) attributes {aicc.kernel, aicc.num_outputs = 1 : i64} {
+func.func private @k(%x: memref<4xf32>, %out: memref<4xf32>) attributes {aicc.kernel, aicc.num_outputs = 1 : i64, aicc.flops = "12", aicc.schedule = "unroll d0"} {
   loops.copy %x to %out : memref<4xf32> to memref<4xf32>
   func.return
 }

@@ -1,14 +1,21 @@
 """A model compiled with `profile=True` times its kernel calls."""
 
+import json
+from pathlib import Path
+
 import numpy as np
+import pytest
 
 import aicc
-from aicc.runtime.profile import LAST, RUNS, SHORTEST, TOTAL, reset_counters
+from aicc.runtime.profile import LAST, RUNS, SHORTEST, TOTAL, Peaks, reset_counters
+from aicc.tools.aicc_cli import main
 
 TEXT = """
 func.func @main(%x: tensor<?x64xf32, #graph.dims<N>>, %w: tensor<64x64xf32>) -> tensor<?x64xf32, #graph.dims<N>> {
-  %m = graph.matmul %x, %w : tensor<?x64xf32, #graph.dims<N>>, tensor<64x64xf32> -> tensor<?x64xf32, #graph.dims<N>> loc("first")
-  %s = graph.softmax %m {axis = 0} : tensor<?x64xf32, #graph.dims<N>> -> tensor<?x64xf32, #graph.dims<N>> loc("second")
+  %m = graph.matmul %x, %w
+    : tensor<?x64xf32, #graph.dims<N>>, tensor<64x64xf32> -> tensor<?x64xf32, #graph.dims<N>> loc("first")
+  %s = graph.softmax %m {axis = 0}
+    : tensor<?x64xf32, #graph.dims<N>> -> tensor<?x64xf32, #graph.dims<N>> loc("second")
   func.return %s : tensor<?x64xf32, #graph.dims<N>>
 }
 """
@@ -16,13 +23,14 @@ func.func @main(%x: tensor<?x64xf32, #graph.dims<N>>, %w: tensor<64x64xf32>) -> 
 
 def test_calls_are_counted_and_timed():
     model = aicc.compile(TEXT, profile=True)
-    names = {name for call in model.kernel_calls for name in call[1:]}
+    names = {name for call in model.kernel_calls for name in call.nodes}
     assert {"first", "second"} <= names
     counters = model.counters
     assert counters.shape == (len(model.kernel_calls), 4) and not counters[:, RUNS].any()
     x, w = np.ones((9, 64), np.float32), np.ones((64, 64), np.float32)
-    for _ in range(3):
-        result = model(x, w)[0]
+    result = model(x, w)[0]
+    for _ in range(2):
+        model(x, w)
     np.testing.assert_allclose(result, np.full((9, 64), 1 / 9, np.float32), rtol=1e-6)
     assert (counters[:, RUNS] == 3).all()
     assert (counters[:, TOTAL] >= 3 * counters[:, SHORTEST]).all() and (counters[:, SHORTEST] >= 0).all()
@@ -31,3 +39,46 @@ def test_calls_are_counted_and_timed():
     assert not counters[:, RUNS].any()
     plain = aicc.compile(TEXT)
     assert plain.kernel_calls == () and plain.counters.shape == (0, 4)
+
+
+def test_a_profile_tells_times_and_work_by_the_names_of_nodes(tmp_path: Path):
+    model = aicc.compile(TEXT, profile=True, threads=1)
+    x, w = np.ones((9, 64), np.float32), np.ones((64, 64), np.float32)
+    profile = model.profile(dict(zip((info.name for info in model.inputs), (x, w), strict=True)), runs=3)
+    assert profile.runs == 3 and profile.threads == 1
+    (product,) = (kernel for kernel in profile.kernels if kernel.nodes == ("first",) and kernel.flops)
+    assert product.calls == 1
+    assert product.flops == 2 * 9 * 64 * 64
+    assert product.bytes >= 4 * (9 * 64 + 64 * 64 + 9 * 64)
+    assert product.schedule
+    assert 0 < sum(kernel.seconds for kernel in profile.kernels) <= profile.seconds
+    assert product.flops_per_second == pytest.approx(product.flops / product.seconds)
+    lines = profile.table(Peaks(1e11, 1e10)).splitlines()
+    assert lines[0].split() == ["ms", "share", "calls", "GFLOP/s", "GB/s", "roof", "kernel", "nodes"]
+    assert any(line.endswith("first") for line in lines) and lines[-1].endswith("a run, mean of 3, 1 threads")
+    assert len(profile.table(most=1).splitlines()) == 5, "head, the slowest, the rest, what is outside, all"
+    profile.save_trace(tmp_path / "trace.json")
+    events = [e for e in json.loads((tmp_path / "trace.json").read_text())["traceEvents"] if e["ph"] == "X"]
+    assert {"first", "second"} <= {name for event in events for name in event["name"].split(", ")}
+    assert all(event["dur"] > 0 and event["ts"] >= 0 for event in events)
+    assert {event["args"]["kernel"] for event in events} == {kernel.kernel for kernel in profile.kernels}
+
+
+def test_a_profile_needs_a_model_that_notes_times():
+    x, w = np.ones((9, 64), np.float32), np.ones((64, 64), np.float32)
+    with pytest.raises(ValueError, match="compile it with profile=True"):
+        aicc.compile(TEXT).profile({"input0": x, "input1": w})
+    with pytest.raises(ValueError, match="runs is 0, expected at least 1"):
+        aicc.compile(TEXT, profile=True).profile({"input0": x, "input1": w}, runs=0)
+
+
+def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    path, trace = tmp_path / "model.mlir", tmp_path / "trace.json"
+    path.write_text(TEXT)
+    assert main(["run", str(path), "--size", "N=9", "--profile", "--trace", str(trace)]) == 0
+    out = capsys.readouterr().out
+    assert "roof  kernel" in out and "first" in out
+    assert json.loads(trace.read_text())["traceEvents"]
+    assert main(["run", str(path), "--trace", str(trace)]) == 2
+    assert "--trace without --profile" in capsys.readouterr().err
+    assert main(["run", str(path), "--profile", "--interpret"]) == 2

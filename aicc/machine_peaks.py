@@ -1,0 +1,91 @@
+"""What this machine can do at most, measured by loops of ours: for shares of the roofline in a profile."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from aicc.runtime.model import Model
+from aicc.runtime.profile import Peaks
+
+_CALLS = 5
+_CHAINS = 10
+"""Independent chains of multiply-adds: enough for two units of a latency of four or five cycles, in 16 registers."""
+
+
+def _fma_text(threads: int, lanes: int, repeats: int) -> str:
+    vector, x = f"vector<{_CHAINS}x{lanes}xf32>", f"memref<{_CHAINS}x{lanes}xf32>"
+    y = f"memref<{threads}x{_CHAINS}x{lanes}xf32>"
+    return f"""
+func.func @main(%x: {x}, %y: {y}) attributes {{aicc.num_outputs = 1 : i64}} {{
+  loops.call @kernel(%x, %y) : {x}, {y}
+  func.return
+}}
+func.func private @kernel(%x: {x}, %y: {y}) attributes {{aicc.kernel, aicc.num_outputs = 1 : i64}} {{
+  loops.for "thread" %t = 0 to {threads} parallel threads {{
+    %a = loops.load %x[0, l1] : {x} to {vector}
+    %b = loops.load %x[1, l1] : {x} to {vector}
+    %start = loops.load %x[l0, l1] : {x} to {vector}
+    %end = loops.for "repeat" %i = 0 to {repeats} iter_args(%c = %start) -> ({vector}) {{
+      %d = math.fma %a, %c, %b : {vector}
+      loops.yield %d : {vector}
+    }}
+    loops.store %end, %y[%t, l0, l1] : {vector} to {y}
+  }}
+  func.return
+}}
+"""
+
+
+def _copy_text(threads: int, rows: int, lanes: int) -> str:
+    vector, x = f"vector<8x{lanes}xf32>", f"memref<{threads}x{rows}x8x{lanes}xf32>"
+    return f"""
+func.func @main(%x: {x}, %y: {x}) attributes {{aicc.num_outputs = 1 : i64}} {{
+  loops.call @kernel(%x, %y) : {x}, {x}
+  func.return
+}}
+func.func private @kernel(%x: {x}, %y: {x}) attributes {{aicc.kernel, aicc.num_outputs = 1 : i64}} {{
+  loops.for "thread" %t = 0 to {threads} parallel threads {{
+    loops.for "row" %r = 0 to {rows} {{
+      %v = loops.load %x[%t, %r, l0, l1] : {x} to {vector}
+      loops.store %v, %y[%t, %r, l0, l1] : {vector} to {x}
+    }}
+  }}
+  func.return
+}}
+"""
+
+
+def _least(model: Model, x: np.ndarray) -> Callable[[], float]:
+    def once() -> float:
+        start = time.perf_counter()
+        model(x)
+        return time.perf_counter() - start
+
+    return lambda: min(once() for _ in range(_CALLS))
+
+
+def measured_peaks(threads: int) -> Peaks:
+    """
+    Operations on f32 and bytes to and from memory per second that `threads` threads reach together; takes about a
+    second. The figures are what code reaches, so a share may come out somewhat above 1.
+    """
+    from aicc.compiler import compile
+    from aicc.transforms.target_facts import facts_of
+
+    facts = facts_of("host")
+    lanes = facts.lanes(32)
+    x = np.linspace(0.5, 0.6, _CHAINS * lanes, dtype=np.float32).reshape(_CHAINS, lanes)
+    repeats = 200_000
+    # A difference of two programs, so that what a call costs drops out.
+    few, many = (
+        _least(compile(_fma_text(threads, lanes, count), threads=threads, opt_level=0), x)()
+        for count in (repeats, 3 * repeats)
+    )
+    flops = 2 * threads * _CHAINS * lanes * 2 * repeats / max(many - few, 1e-9)
+    rows = max(1, 2 * facts.l3_bytes // (threads * 8 * lanes * 4))
+    data = np.zeros((threads, rows, 8, lanes), np.float32)
+    seconds = _least(compile(_copy_text(threads, rows, lanes), threads=threads, opt_level=0), data)()
+    return Peaks(flops=flops, bytes=2 * data.nbytes / seconds)
