@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
@@ -74,7 +75,7 @@ class ModelCache:
             parts = {
                 "content": content.digests(),
                 "options": chosen,
-                "target": repr(machine),
+                "target": json.loads(json.dumps(asdict(machine))),
                 "versions": _versions(content.kind),
             }
         except OSError:

@@ -1,5 +1,5 @@
 """The `aicc` command: `aicc run` executes a model, `aicc import` turns one into textual IR, `aicc schedules` prints
-how its kernels are run."""
+how its kernels are run, `aicc cache` shows what is kept of compilations."""
 
 from __future__ import annotations
 
@@ -64,9 +64,26 @@ def _parser() -> argparse.ArgumentParser:
 
     run.add_argument("--schedules", metavar="FILE.mlir", help="schedules for the kernels that the file names")
 
-    for command in (run, importer, schedules):
+    cache = commands.add_parser("cache", help="show, empty or explain the cache of compiled code", allow_abbrev=False)
+    _add_cache_parser(cache)
+
+    for command in (cache, run, importer, schedules):
         command.add_argument("--traceback", action="store_true", help="show where in aicc an error comes from")
     return parser
+
+
+def _add_cache_parser(parser: argparse.ArgumentParser) -> None:
+    """Declares the arguments of `aicc cache`."""
+    actions = parser.add_subparsers(dest="action", metavar="info|clear|why", required=True)
+    actions.add_parser("info", help="where the cache is and what it holds", allow_abbrev=False)
+    actions.add_parser("clear", help="remove all entries", allow_abbrev=False)
+    why = actions.add_parser("why", help="whether a model is there, and if not, what differs", allow_abbrev=False)
+    why.add_argument("model", help="an ONNX or .mlir file")
+    why.add_argument(
+        "-O", dest="opt_level", type=int, choices=(0, 2), default=2, help="optimisation level (default: 2)"
+    )
+    why.add_argument("--target", default="host", help="machine to compile for (default: host)")
+    why.add_argument("--schedules", metavar="FILE.mlir", help="schedules that the model is compiled with")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -80,7 +97,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     if options.command is None:
         parser.print_usage(sys.stderr)
-        print("aicc: error: expected a command: run, import or schedules", file=sys.stderr)
+        print("aicc: error: expected a command: run, import, schedules or cache", file=sys.stderr)
         return 2
     try:
         if options.command == "run":
@@ -91,6 +108,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             from aicc.tools.cli_schedules import schedules_command
 
             return schedules_command(options)
+        if options.command == "cache":
+            from aicc.tools.cli_cache import cache_command
+
+            return cache_command(options)
         from aicc.tools.cli_import import import_command
 
         return import_command(options)

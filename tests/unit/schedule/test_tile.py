@@ -100,4 +100,4 @@ def test_refuses_to_peel_several_bounds():
     module = parsed(add(["N"]))
     tile_loops([first(module, "s0_d0")], [16], ["mask"])
     with pytest.raises(StepError, match="ends at the minimum of 2 bounds"):
-        tile_loops([first(module, "s0_d0.i")], [4], ["peel"])
+        tile_loops([first(module, "s0_d0.i")], [3], ["peel"])
