@@ -113,7 +113,8 @@ def _o2(options: PipelineOptions) -> tuple[Stage, ...]:
         Stage(
             "loops",
             _fast_math(options)
-            + _steps("loops-simplify")
+            # Padding before schedules: kernels are plain nests still, and lose one.
+            + _steps("loops-simplify", "loops-store-padded")
             + _given_schedules(options)
             + _steps(
                 Step("loops-auto-schedule", {"target": options.target}),

@@ -102,6 +102,11 @@ PASSES: dict[str, PassEntry] = {
         "LoopsSplitReductionPass",
         "takes a reduction some steps at a time, around the loops over its results",
     ),
+    "loops-store-padded": PassEntry(
+        "aicc.transforms.loops_store_padded",
+        "LoopsStorePaddedPass",
+        "stores results with the padding that their readers need",
+    ),
     "loops-tile": PassEntry(
         "aicc.transforms.loops_tile", "LoopsTilePass", "splits loops into loops over tiles and within tiles"
     ),

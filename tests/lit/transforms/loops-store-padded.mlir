@@ -1,0 +1,167 @@
+// RUN: aicc-opt %s -p loops-store-padded --split-input-file | filecheck %s
+
+// The only reader makes a padded copy: the writer stores with a margin, and fills it.
+// CHECK-LABEL: func.func @main
+// CHECK:         %r = loops.alloc : memref<9x9x4xf32>
+// CHECK-NEXT:    loops.call @double_0(%x, %r) : memref<7x7x4xf32>, memref<9x9x4xf32>
+// CHECK-NEXT:    loops.call @sum_0(%r, %o) : memref<9x9x4xf32>, memref<7x7x4xf32>
+func.func @main(%x: memref<7x7x4xf32>, %o: memref<7x7x4xf32>) attributes {aicc.symbols = [], aicc.num_outputs = 1 : i64} {
+  %r = loops.alloc : memref<7x7x4xf32>
+  loops.call @double_0(%x, %r) : memref<7x7x4xf32>, memref<7x7x4xf32>
+  loops.call @sum_0(%r, %o) : memref<7x7x4xf32>, memref<7x7x4xf32>
+  func.return
+}
+
+// CHECK-LABEL: func.func private @double_0(
+// CHECK:         loops.store %{{.*}}, %o[%i + 1, %j + 1, %c] : f32 to memref<9x9x4xf32>
+// CHECK:         loops.for "margin0_1_d0" %{{.*}} = 0 to 2 parallel
+// CHECK:           loops.for "margin0_1_d1" %{{.*}} = 0 to 9 parallel
+// CHECK:             loops.store %{{.*}}, %o[%{{.*}} * 8, %{{.*}}, %{{.*}}]
+// CHECK:         loops.for "margin1_1_d0" %{{.*}} = 0 to 7 parallel
+// CHECK:           loops.for "margin1_1_d1" %{{.*}} = 0 to 2 parallel
+// CHECK:             loops.store %{{.*}}, %o[%{{.*}} + 1, %{{.*}} * 8, %{{.*}}]
+func.func private @double_0(%x: memref<7x7x4xf32>, %o: memref<7x7x4xf32>)
+    attributes {aicc.kernel, aicc.symbols = [], aicc.num_outputs = 1 : i64} {
+  loops.for "s0_d0" %i = 0 to 7 parallel {
+    loops.for "s0_d1" %j = 0 to 7 parallel {
+      loops.for "s0_d2" %c = 0 to 4 parallel {
+        %v = loops.load %x[%i, %j, %c] : memref<7x7x4xf32> to f32
+        %w = arith.addf %v, %v : f32
+        loops.store %w, %o[%i, %j, %c] : f32 to memref<7x7x4xf32>
+      }
+    }
+  }
+  func.return
+}
+
+// CHECK-LABEL: func.func private @sum_0(
+// CHECK-NOT:     loops.alloc
+// CHECK:         loops.for "s1_d0" %i
+// CHECK:         loops.load %x[%i + %k, %j + %k, %c] : memref<9x9x4xf32> to f32
+func.func private @sum_0(%x: memref<7x7x4xf32>, %o: memref<7x7x4xf32>)
+    attributes {aicc.kernel, aicc.symbols = [], aicc.num_outputs = 1 : i64} {
+  %z = arith.constant 0.0 : f32
+  %p = loops.alloc : memref<9x9x4xf32>
+  loops.for "s0_d0" %i = 0 to 9 parallel {
+    loops.for "s0_d1" %j = 0 to 9 parallel {
+      loops.for "s0_d2" %c = 0 to 4 parallel {
+        %v = loops.load %x[%i - 1, %j - 1, %c] fill 0.0 : f32 : memref<7x7x4xf32> to f32
+        loops.store %v, %p[%i, %j, %c] : f32 to memref<9x9x4xf32>
+      }
+    }
+  }
+  loops.for "s1_d0" %i = 0 to 7 parallel {
+    loops.for "s1_d1" %j = 0 to 7 parallel {
+      loops.for "s1_d2" %c = 0 to 4 parallel {
+        %s = loops.for "s1_d3" %k = 0 to 3 iter_args(%acc = %z) -> (f32) {
+          %v = loops.load %p[%i + %k, %j + %k, %c] : memref<9x9x4xf32> to f32
+          %a = arith.addf %acc, %v fastmath<reassoc> : f32
+          loops.yield %a : f32
+        }
+        loops.store %s, %o[%i, %j, %c] : f32 to memref<7x7x4xf32>
+      }
+    }
+  }
+  func.return
+}
+
+// -----
+
+// Symbolic sizes, and paddings that differ: the margin is as wide as the widest, and the narrower reader starts later.
+// CHECK-LABEL: func.func @main
+// CHECK:         loops.alloc : memref<?xf32, #loops.dims<N+5>>
+// CHECK-LABEL: func.func private @copy_0(
+// CHECK:         loops.store %{{.*}}, %o[%i + 2]
+// CHECK:         loops.for "margin0_0_d0" %{{.*}} = 0 to 2 parallel
+// CHECK-NEXT:      loops.store %{{.*}}, %o[%{{.*}}]
+// CHECK:         loops.for "margin0_1_d0" %{{.*}} = 0 to 3 parallel
+// CHECK-NEXT:      loops.store %{{.*}}, %o[%{{.*}} + %{{.*}}]
+// CHECK-LABEL: func.func private @wide_0(
+// CHECK:         loops.load %x[%i] : memref<?xf32, #loops.dims<s0+5>>
+// CHECK-LABEL: func.func private @narrow_0(
+// CHECK:         loops.load %x[%i + 1] : memref<?xf32, #loops.dims<s0+5>>
+func.func @main(%N: index, %x: memref<?xf32, #loops.dims<N>>, %o: memref<?xf32, #loops.dims<N+2>>, %q: memref<?xf32, #loops.dims<N + 4>>)
+    attributes {aicc.symbols = ["N"], aicc.num_outputs = 2 : i64} {
+  %r = loops.alloc : memref<?xf32, #loops.dims<N>>
+  loops.call @copy_0(%N, %x, %r) : index, memref<?xf32, #loops.dims<N>>, memref<?xf32, #loops.dims<N>>
+  loops.call @wide_0(%N, %r, %o) : index, memref<?xf32, #loops.dims<N>>, memref<?xf32, #loops.dims<N+2>>
+  loops.call @narrow_0(%N, %r, %q) : index, memref<?xf32, #loops.dims<N>>, memref<?xf32, #loops.dims<N+4>>
+  func.return
+}
+
+func.func private @copy_0(%n: index, %x: memref<?xf32, #loops.dims<s0>>, %o: memref<?xf32, #loops.dims<s0>>)
+    attributes {aicc.kernel, aicc.symbols = ["s0"], aicc.num_outputs = 1 : i64} {
+  loops.for "s0_d0" %i = 0 to %n parallel {
+    %v = loops.load %x[%i] : memref<?xf32, #loops.dims<s0>> to f32
+    loops.store %v, %o[%i] : f32 to memref<?xf32, #loops.dims<s0>>
+  }
+  func.return
+}
+
+func.func private @wide_0(%n: index, %x: memref<?xf32, #loops.dims<s0>>, %o: memref<?xf32, #loops.dims<s0+2>>)
+    attributes {aicc.kernel, aicc.symbols = ["s0"], aicc.num_outputs = 1 : i64} {
+  %p = loops.alloc : memref<?xf32, #loops.dims<s0+2>>
+  %e = loops.size #graph.shape<s0 + 2>
+  loops.for "s0_d0" %i = 0 to %e parallel {
+    %v = loops.load %x[%i - 2] fill 0.0 : f32 : memref<?xf32, #loops.dims<s0>> to f32
+    loops.store %v, %p[%i] : f32 to memref<?xf32, #loops.dims<s0+2>>
+  }
+  loops.for "s1_d0" %i = 0 to %e parallel {
+    %v = loops.load %p[%i] : memref<?xf32, #loops.dims<s0+2>> to f32
+    loops.store %v, %o[%i] : f32 to memref<?xf32, #loops.dims<s0+2>>
+  }
+  func.return
+}
+
+func.func private @narrow_0(%n: index, %x: memref<?xf32, #loops.dims<s0>>, %o: memref<?xf32, #loops.dims<s0+4>>)
+    attributes {aicc.kernel, aicc.symbols = ["s0"], aicc.num_outputs = 1 : i64} {
+  %p = loops.alloc : memref<?xf32, #loops.dims<s0+4>>
+  %e = loops.size #graph.shape<s0 + 4>
+  loops.for "s0_d0" %i = 0 to %e parallel {
+    %v = loops.load %x[%i - 1] fill 0.0 : f32 : memref<?xf32, #loops.dims<s0>> to f32
+    loops.store %v, %p[%i] : f32 to memref<?xf32, #loops.dims<s0+4>>
+  }
+  loops.for "s1_d0" %i = 0 to %e parallel {
+    %v = loops.load %p[%i] : memref<?xf32, #loops.dims<s0+4>> to f32
+    loops.store %v, %o[%i] : f32 to memref<?xf32, #loops.dims<s0+4>>
+  }
+  func.return
+}
+
+// -----
+
+// Another reader needs the result as it is.
+// CHECK-LABEL: func.func @main
+// CHECK:         loops.alloc : memref<7xf32>
+// CHECK-LABEL: func.func private @padded_0(
+// CHECK:         loops.alloc : memref<9xf32>
+func.func @main(%x: memref<7xf32>, %o: memref<9xf32>, %q: memref<7xf32>) attributes {aicc.symbols = [], aicc.num_outputs = 2 : i64} {
+  %r = loops.alloc : memref<7xf32>
+  loops.call @copy_0(%x, %r) : memref<7xf32>, memref<7xf32>
+  loops.call @padded_0(%r, %o) : memref<7xf32>, memref<9xf32>
+  loops.call @copy_0(%r, %q) : memref<7xf32>, memref<7xf32>
+  func.return
+}
+
+func.func private @copy_0(%x: memref<7xf32>, %o: memref<7xf32>)
+    attributes {aicc.kernel, aicc.symbols = [], aicc.num_outputs = 1 : i64} {
+  loops.for "s0_d0" %i = 0 to 7 parallel {
+    %v = loops.load %x[%i] : memref<7xf32> to f32
+    loops.store %v, %o[%i] : f32 to memref<7xf32>
+  }
+  func.return
+}
+
+func.func private @padded_0(%x: memref<7xf32>, %o: memref<9xf32>)
+    attributes {aicc.kernel, aicc.symbols = [], aicc.num_outputs = 1 : i64} {
+  %p = loops.alloc : memref<9xf32>
+  loops.for "s0_d0" %i = 0 to 9 parallel {
+    %v = loops.load %x[%i - 1] fill 0.0 : f32 : memref<7xf32> to f32
+    loops.store %v, %p[%i] : f32 to memref<9xf32>
+  }
+  loops.for "s1_d0" %i = 0 to 9 parallel {
+    %v = loops.load %p[%i] : memref<9xf32> to f32
+    loops.store %v, %o[%i] : f32 to memref<9xf32>
+  }
+  func.return
+}
