@@ -49,6 +49,9 @@ An input that is contiguous along the lanes is packed if each element is used at
 reduction are so far apart that they push each other out of the first-level cache.
 """
 
+SYMBOLIC_ROWS = 1.25
+"""What rows along a loop of symbolic extent cost more: there may be too few of them, as in a batch of one image."""
+
 CACHE_WAYS = 8
 
 UNROLL_UP_TO = 4
@@ -186,10 +189,12 @@ def plan_lanes(kernel: Kernel, nest: Nest, lane: Loop) -> LanePlan:
         known = row is None or isinstance(row.extent, int) or row.limit > 0
         limit = 0 if row is None else row.limit
         tile = choose_tile(cost, rows, lane.trips, width, kernel.facts.vector_registers, MOST_ROWS, known, limit)
-        others = 1
+        others = 1.0
         for loop in nest.parallel:
             if loop is not lane and loop is not row:
                 others *= loop.trips
+        if not known and tile.rows > 1:
+            others *= SYMBOLIC_ROWS
         total = TileChoice(tile.rows, tile.vectors, tile.cycles * others)
         if (
             best is None

@@ -26,15 +26,15 @@ ADDRESS_CYCLES = 8.0
 
 def merge_pixels(kernel: Kernel, nest: Nest, lane: Loop) -> tuple[Nest, Loop]:
     """
-    Collapses the row loop of the best register tile with a neighbour where that saves cycles.
+    Collapses two loops where register tiles of both together take fewer cycles than the best ones of single loops.
 
     Returns the facts of the new nest and the loop along the lanes in it.
     """
     plan = plan_lanes(kernel, nest, lane)
-    if plan.row is None or plan.cost.per_row_and_vector or plan.row.limit:
+    if plan.cost.per_row_and_vector or (plan.row is not None and plan.row.limit):
         return nest, lane
     for outer, inner in pairwise(nest.parallel):
-        if plan.row not in (outer, inner) or lane in (outer, inner) or not _may_merge(nest, outer, inner):
+        if lane in (outer, inner) or not _may_merge(nest, outer, inner):
             continue
         if _merged_cycles(kernel, nest, plan, outer, inner) > (1.0 - LEAST_GAIN) * plan.tile.cycles:
             continue
