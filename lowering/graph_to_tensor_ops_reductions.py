@@ -116,26 +116,31 @@ def lower_arg_reduction(op: ArgReductionOp, b: OpBuilder) -> Sequence[SSAValue]:
 
 
 def lower_softmax(op: SoftmaxOp, b: OpBuilder) -> Sequence[SSAValue]:
-    """Three ops: the maximum of each slice, the sum of exponentials, and the quotient; between them f32 (or f64)."""
+    """
+    The maximum of each slice, the exponentials, their sum, and the quotients; between them f32 (or f64).
+
+    The quotients are products with the reciprocal of the sum, which is at least 1 (the exponential of 0) or NaN.
+    """
     dims = dims_of(op.x.type)
     element = element_type_of(op.x)
     acc = accumulator_type(element)
     axis = op.axis_value
     parallel, reduction, index = reduction_space(dims, [axis], True)
-    per_slice = identity(len(parallel))
 
     def largest(s: ScalarBuilder, args: Sequence[SSAValue]) -> Sequence[SSAValue]:
         return [flagged(args[1]).max(args[1], s.extend_float(args[0], acc))]
 
-    def shifted(s: ScalarBuilder, x: SSAValue, maximum: SSAValue) -> SSAValue:
-        return s.exp(s.sub(s.extend_float(x, acc), maximum))
+    def exponential(s: ScalarBuilder, args: Sequence[SSAValue]) -> Sequence[SSAValue]:
+        return [s.exp(s.sub(s.extend_float(args[0], acc), args[1]))]
 
     def total(s: ScalarBuilder, args: Sequence[SSAValue]) -> Sequence[SSAValue]:
-        exponential = shifted(s, args[0], args[1])
-        return [flagged(args[2]).add(args[2], exponential)]
+        return [flagged(args[1]).add(args[1], args[0])]
+
+    def reciprocal(s: ScalarBuilder, args: Sequence[SSAValue]) -> Sequence[SSAValue]:
+        return [s.div(s.const(1.0, acc), args[0])]
 
     def quotient(s: ScalarBuilder, args: Sequence[SSAValue]) -> Sequence[SSAValue]:
-        return [s.truncate_float(s.div(shifted(s, args[0], args[1]), args[2]), element)]
+        return [s.truncate_float(s.mul(args[0], args[1]), element)]
 
     x = Read(op.x, index)
     (maximum,) = structured(
@@ -147,21 +152,17 @@ def lower_softmax(op: SoftmaxOp, b: OpBuilder) -> Sequence[SSAValue]:
         reduction=reduction,
         inits=[scalar_constant(float("-inf"), acc)],
     )
-    (sums,) = structured(
+    everywhere = identity(len(dims))
+    slices = [AffineExpr.constant(0) if d == axis else everywhere[d] for d in range(len(dims))]
+    (exponentials,) = structured(b, [Read(op.x, everywhere), Read(maximum, slices)], dims, [acc], exponential)
+    (scales,) = structured(
         b,
-        [x, Read(maximum, per_slice)],
+        [Read(exponentials, index)],
         parallel,
         [acc],
         total,
         reduction=reduction,
         inits=[scalar_constant(0, acc)],
+        finish=reciprocal,
     )
-    everywhere = identity(len(dims))
-    slices = [AffineExpr.constant(0) if d == axis else everywhere[d] for d in range(len(dims))]
-    return structured(
-        b,
-        [Read(op.x, everywhere), Read(maximum, slices), Read(sums, slices)],
-        dims,
-        [element],
-        quotient,
-    )
+    return structured(b, [Read(exponentials, everywhere), Read(scales, slices)], dims, [element], quotient)

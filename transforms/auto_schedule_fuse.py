@@ -93,10 +93,30 @@ def _fuse_run(kernel: Kernel, loops: list[ForOp], depth: int) -> None:
     current = loops[0]
     for other in loops[1:]:
         fused = _fuse_pair(kernel, current, other, depth)
+        if fused is None:
+            _fuse_sweeps(kernel, current)
         current = other if fused is None else fused
+    _fuse_sweeps(kernel, current)
 
 
-def _fuse_pair(kernel: Kernel, first: ForOp, second: ForOp, depth: int) -> ForOp | None:
+def _fuse_sweeps(kernel: Kernel, rows: ForOp) -> None:
+    """Within rows: a reduction goes along with the loop before it that writes what it reads, element by element."""
+    for block in [op.block for op in rows.walk() if isinstance(op, ForOp)]:
+        loops = [op for op in block.ops if isinstance(op, ForOp)]
+        for first, second in pairwise(loops):
+            if not first.is_parallel or not second.inits or not (_is_flat(first) and _is_flat(second)):
+                continue
+            if first.parent is block and _feeds(first, second):
+                _fuse_pair(kernel, first, second, 1, "one sweep")
+
+
+def _is_flat(loop: ForOp) -> bool:
+    return not any(isinstance(op, ForOp) for op in loop.block.ops)
+
+
+def _fuse_pair(
+    kernel: Kernel, first: ForOp, second: ForOp, depth: int, why: str = "rows stay in cache"
+) -> ForOp | None:
     """Fuses two loops and `depth - 1` levels inside, as far as it is legal; `None` if it is not at all."""
     try:
         plan_fusion(first, second, Dependence())
@@ -104,7 +124,7 @@ def _fuse_pair(kernel: Kernel, first: ForOp, second: ForOp, depth: int) -> ForOp
         return None
     inner = [[op for op in loop.block.ops if isinstance(op, ForOp)] for loop in (first, second)]
     writer = kernel.writer
-    writer.fuse(writer.loop(first.label.data), writer.loop(second.label.data), "rows stay in cache")
+    writer.fuse(writer.loop(first.label.data), writer.loop(second.label.data), why)
     fused = fuse_loops(first, second)
     if depth > 1 and inner[0] and inner[1]:
         _fuse_pair(kernel, inner[0][-1], inner[1][0], depth - 1)

@@ -210,6 +210,10 @@ class Dependence:
         """What one iteration of `loop` passes to another one through memory or values; `None` if nothing."""
         if loop.inits:
             return "it carries a value from one iteration to the next"
+        return self.carried_in_memory(loop)
+
+    def carried_in_memory(self, loop: ForOp) -> str | None:
+        """What one iteration of `loop` passes to another one through memory; `None` if nothing."""
         found = [a for a in accesses_of(loop) if a.root is None or not is_inside(a.root, loop)]
         for position, a in enumerate(found):
             for b in found[position:]:

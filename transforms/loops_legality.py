@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from aicc.dialects.loops import ForOp
+from aicc.dialects.loops import ForOp, StoreOp
 from aicc.transforms.loops_dependence import Dependence
 from aicc.transforms.loops_nest import StepError
 from aicc.transforms.loops_reduction import reductions_of
@@ -37,3 +37,9 @@ def check_reorderable(step: str, loops: Sequence[ForOp]) -> None:
             check_parallel(step, loop)
         elif reductions_of(loop) is None:
             raise StepError(step, loop, NOT_FREE)
+        elif _stores(loop) and (reason := Dependence().carried_in_memory(loop)) is not None:
+            raise StepError(step, loop, f"its iterations depend on each other: {reason}")
+
+
+def _stores(loop: ForOp) -> bool:
+    return any(isinstance(op, StoreOp) for op in loop.walk())

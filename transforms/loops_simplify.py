@@ -4,7 +4,8 @@
 - index arithmetic and constants move into maps, which are simplified by the bounds of the loops around them;
 - loops that never run disappear, loops that run once become their body;
 - loads of values that are at hand (stored or loaded before, in the same iteration) disappear;
-- buffers that nothing reads disappear, buffers of which each iteration uses its own part move into the loop;
+- buffers that nothing reads disappear, buffers of which each iteration uses its own part move into the loop, and what
+  is computed element by element is written where it was read (`loops_merge_buffers.py`);
 - ops without effect whose results are not used disappear.
 
 Before: loops.for "a" %i = 0 to 1 {             After: %x = loops.load %m[%j]
@@ -30,6 +31,7 @@ from aicc.dialects.loops.memory import AllocOp
 from aicc.transforms.loops_buffers import erase_unread_buffers, shrink_buffers
 from aicc.transforms.loops_forwarding import forward_values
 from aicc.transforms.loops_index import IndexBounds, bound_expressions, combine, fold_index_ops, materialize
+from aicc.transforms.loops_merge_buffers import merge_buffers
 
 _ROUNDS = 4
 """Most repetitions; each one is linear, and more than two hardly ever find anything."""
@@ -48,6 +50,7 @@ def simplify_function(function: FuncOp) -> None:
         changes += erase_unused_ops(function)
         if not changes:
             break
+    merge_buffers(function)
 
 
 def remove_short_loops(function: FuncOp) -> int:

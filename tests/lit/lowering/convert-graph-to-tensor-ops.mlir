@@ -95,8 +95,10 @@ func.func @pointwise_conv(%x: tensor<2x4x9x9xf32>, %w: tensor<6x4x1x1xf32>) -> t
 // CHECK-LABEL: @softmax
 // CHECK-SAME:    (%[[X:[a-z]+]]: tensor<2x?xf32, #graph.dims<N>>)
 // CHECK-NEXT:    %[[M:.*]] = tensor_ops.structured (%[[X]] as {{.*}}) over [parallel 2, parallel 1, reduction N] init [0xff800000 : f32]
-// CHECK:         %[[S:.*]] = tensor_ops.structured (%[[X]] as {{.*}}, %[[M]] as {{.*}}) over [parallel 2, parallel 1, reduction N] init [0.000000e+00 : f32]
-// CHECK:         %[[R:.*]] = tensor_ops.structured (%[[X]] as affine_map<(d0, d1) -> (d0, d1)>, %[[M]] as affine_map<(d0, d1) -> (d0, 0)>, %[[S]] as affine_map<(d0, d1) -> (d0, 0)>) over [parallel 2, parallel N] body
+// CHECK:         %[[E:.*]] = tensor_ops.structured (%[[X]] as affine_map<(d0, d1) -> (d0, d1)>, %[[M]] as affine_map<(d0, d1) -> (d0, 0)>) over [parallel 2, parallel N] body
+// CHECK:           math.exp
+// CHECK:         %[[S:.*]] = tensor_ops.structured (%[[E]] as {{.*}}) over [parallel 2, parallel 1, reduction N] init [0.000000e+00 : f32]
+// CHECK:         %[[R:.*]] = tensor_ops.structured (%[[E]] as affine_map<(d0, d1) -> (d0, d1)>, %[[S]] as affine_map<(d0, d1) -> (d0, 0)>) over [parallel 2, parallel N] body
 // CHECK:         func.return %[[R]]
 func.func @softmax(%x: tensor<2x?xf32, #graph.dims<N>>) -> tensor<2x?xf32, #graph.dims<N>> {
   %r = graph.softmax %x {axis = 1} : tensor<2x?xf32, #graph.dims<N>> -> tensor<2x?xf32, #graph.dims<N>>

@@ -226,3 +226,40 @@ func.func @shared_producer(%x: tensor<8x64xf32>, %y: tensor<8x64xf32>, %w: tenso
   %m = graph.matmul %b, %w : tensor<8x64xf32>, tensor<64x32xf32> -> tensor<8x32xf32>
   func.return %m, %b : tensor<8x32xf32>, tensor<8x64xf32>
 }
+
+// Attention: what comes between two products is reduced along what the second one sums over, and nothing else reads it.
+// The transpose of the result is the order in which it is stored.
+// CHECK-LABEL: func.func @attention(
+// CHECK-COUNT-1: tensor_ops.kernel
+// CHECK-NOT:     tensor_ops.kernel
+// CHECK:         func.return
+func.func @attention(%q: tensor<2x?x8xf32, #graph.dims<S>>, %k: tensor<2x?x8xf32, #graph.dims<T>>, %v: tensor<2x?x8xf32, #graph.dims<T>>, %m: tensor<?xf32, #graph.dims<T>>) -> tensor<?x2x8xf32, #graph.dims<S>> {
+  %s = graph.matmul %q, %k {transpose_b} : tensor<2x?x8xf32, #graph.dims<S>>, tensor<2x?x8xf32, #graph.dims<T>> -> tensor<2x?x?xf32, #graph.dims<S, T>>
+  %a = graph.add %s, %m : tensor<2x?x?xf32, #graph.dims<S, T>>, tensor<?xf32, #graph.dims<T>> -> tensor<2x?x?xf32, #graph.dims<S, T>>
+  %p = graph.softmax %a {axis = 2} : tensor<2x?x?xf32, #graph.dims<S, T>> -> tensor<2x?x?xf32, #graph.dims<S, T>>
+  %o = graph.matmul %p, %v : tensor<2x?x?xf32, #graph.dims<S, T>>, tensor<2x?x8xf32, #graph.dims<T>> -> tensor<2x?x8xf32, #graph.dims<S>>
+  %t = graph.transpose %o {permutation = [1, 0, 2]} : tensor<2x?x8xf32, #graph.dims<S>> -> tensor<?x2x8xf32, #graph.dims<S>>
+  func.return %t : tensor<?x2x8xf32, #graph.dims<S>>
+}
+
+// Weights that something else reads as well must be there as a whole.
+// CHECK-LABEL: func.func @weights_are_a_result(
+// CHECK-COUNT-3: tensor_ops.kernel
+// CHECK:         func.return
+func.func @weights_are_a_result(%q: tensor<4x8xf32>, %k: tensor<6x8xf32>, %v: tensor<6x8xf32>) -> (tensor<4x8xf32>, tensor<4x6xf32>) {
+  %s = graph.matmul %q, %k {transpose_b} : tensor<4x8xf32>, tensor<6x8xf32> -> tensor<4x6xf32>
+  %p = graph.softmax %s {axis = 1} : tensor<4x6xf32> -> tensor<4x6xf32>
+  %o = graph.matmul %p, %v : tensor<4x6xf32>, tensor<6x8xf32> -> tensor<4x8xf32>
+  func.return %o, %p : tensor<4x8xf32>, tensor<4x6xf32>
+}
+
+// Reduced along the rows, which the second product does not sum over.
+// CHECK-LABEL: func.func @other_axis(
+// CHECK-COUNT-3: tensor_ops.kernel
+// CHECK:         func.return
+func.func @other_axis(%q: tensor<4x8xf32>, %k: tensor<6x8xf32>, %v: tensor<6x8xf32>) -> tensor<4x8xf32> {
+  %s = graph.matmul %q, %k {transpose_b} : tensor<4x8xf32>, tensor<6x8xf32> -> tensor<4x6xf32>
+  %p = graph.softmax %s {axis = 0} : tensor<4x6xf32> -> tensor<4x6xf32>
+  %o = graph.matmul %p, %v : tensor<4x6xf32>, tensor<6x8xf32> -> tensor<4x8xf32>
+  func.return %o : tensor<4x8xf32>
+}

@@ -105,3 +105,83 @@ func.func private @kept_outside(%y: memref<8xf32>, %v: f32) attributes {aicc.ker
   }
   func.return
 }
+
+// Exponentials are written where the scores were, and what comes of those in the same place: the output, in the end.
+// CHECK-LABEL: @in_place
+// CHECK-SAME:    %[[X:[a-z]+]]: memref<8xf32>, %[[Y:[a-z]+]]: memref<8xf32>
+// CHECK-NOT:     loops.alloc
+// CHECK:         loops.for "i"
+// CHECK:           loops.store %{{.*}}, %[[Y]]
+// CHECK:         loops.for "j"
+// CHECK-NEXT:      %[[E:.*]] = loops.load %[[Y]]
+// CHECK:           loops.store %{{.*}}, %[[Y]]
+func.func private @in_place(%x: memref<8xf32>, %y: memref<8xf32>) attributes {aicc.kernel, aicc.num_outputs = 1 : i64} {
+  %a = loops.alloc : memref<8xf32>
+  loops.for "i" %i = 0 to 8 parallel {
+    %v = loops.load %x[%i] : memref<8xf32> to f32
+    %e = math.exp %v : f32
+    loops.store %e, %a[%i] : f32 to memref<8xf32>
+  }
+  %z = arith.constant 0.0 : f32
+  %s = loops.for "k" %k = 0 to 8 iter_args(%t = %z) -> (f32) {
+    %w = loops.load %a[%k] : memref<8xf32> to f32
+    %u = arith.addf %t, %w fastmath<reassoc> : f32
+    loops.yield %u : f32
+  }
+  loops.for "j" %j = 0 to 8 parallel {
+    %w = loops.load %a[%j] : memref<8xf32> to f32
+    %q = arith.divf %w, %s : f32
+    loops.store %q, %y[%j] : f32 to memref<8xf32>
+  }
+  func.return
+}
+
+// The element read is not the one written, or another one is read as well: two buffers.
+// CHECK-LABEL: @not_in_place
+// CHECK-COUNT-2: loops.alloc
+// CHECK:         func.return
+func.func private @not_in_place(%x: memref<8xf32>, %y: memref<8xf32>, %z: memref<8xf32>) attributes {aicc.kernel, aicc.num_outputs = 2 : i64} {
+  %a = loops.alloc : memref<8xf32>
+  %b = loops.alloc : memref<8xf32>
+  loops.for "i" %i = 0 to 8 parallel {
+    %v = loops.load %x[%i] : memref<8xf32> to f32
+    %e = math.exp %v : f32
+    loops.store %e, %a[%i] : f32 to memref<8xf32>
+    loops.store %v, %b[%i] : f32 to memref<8xf32>
+  }
+  loops.for "j" %j = 0 to 8 parallel {
+    %w = loops.load %a[-%j + 7] : memref<8xf32> to f32
+    loops.store %w, %y[%j] : f32 to memref<8xf32>
+  }
+  loops.for "k" %k = 0 to 8 parallel {
+    %w = loops.load %b[%k] : memref<8xf32> to f32
+    %u = loops.load %b[0] : memref<8xf32> to f32
+    %q = arith.subf %w, %u : f32
+    loops.store %q, %z[%k] : f32 to memref<8xf32>
+  }
+  func.return
+}
+
+// Of a buffer that is walked in blocks each iteration has its own one.
+// CHECK-LABEL: @blocks
+// CHECK:         loops.for "o" %[[O:.*]] = 0 to 4 parallel {
+// CHECK-NEXT:      %[[A:.*]] = loops.alloc : memref<8x5xf32>
+// CHECK:             loops.store %{{.*}}, %[[A]][%{{.*}}, %{{.*}}] : f32 to memref<8x5xf32>
+func.func private @blocks(%x: memref<30x5xf32>, %y: memref<30x5xf32>) attributes {aicc.kernel, aicc.num_outputs = 1 : i64} {
+  %a = loops.alloc : memref<30x5xf32>
+  loops.for "o" %o = 0 to 4 parallel {
+    loops.for "i" %i = 0 to min(8, 30 - 8 * %o) parallel {
+      loops.for "j" %j = 0 to 5 parallel {
+        %v = loops.load %x[8 * %o + %i, %j] : memref<30x5xf32> to f32
+        loops.store %v, %a[8 * %o + %i, %j] : f32 to memref<30x5xf32>
+      }
+    }
+    loops.for "k" %k = 0 to min(8, 30 - 8 * %o) parallel {
+      loops.for "l" %l = 0 to 5 parallel {
+        %v = loops.load %a[8 * %o + %k, -%l + 4] : memref<30x5xf32> to f32
+        loops.store %v, %y[8 * %o + %k, %l] : f32 to memref<30x5xf32>
+      }
+    }
+  }
+  func.return
+}

@@ -86,3 +86,21 @@ func.func private @small(%o: memref<3xf32>) attributes {aicc.kernel, aicc.num_ou
   }
   func.return
 }
+
+// -----
+
+// A tile that divides the one bound that is a number: a remainder is left only where the other bound is smaller.
+// PEEL-LABEL: @bounded
+// PEEL:         loops.for "i.o" %{{.*}} = 0 to min(3, %n floordiv 8) parallel {
+// PEEL-NEXT:      loops.for "i.i" %{{.*}} = 0 to 8 parallel {
+// PEEL:         loops.for "i.t" %{{.*}} = max(%n floordiv 8, 0) to min(3, (%n + 7) floordiv 8) parallel {
+// PEEL-NEXT:      loops.for "i.i" %{{.*}} = 0 to %n mod 8 parallel {
+// MASK-LABEL: @bounded
+// MASK:         loops.for "i.o"
+func.func private @bounded(%n: index, %x: memref<24xf32>, %o: memref<24xf32>) attributes {aicc.kernel, aicc.num_outputs = 1 : i64, aicc.symbols = ["n"]} {
+  loops.for "i" %i = 0 to min(24, %n) parallel {
+    %v = loops.load %x[%i] : memref<24xf32> to f32
+    loops.store %v, %o[%i] : f32 to memref<24xf32>
+  }
+  func.return
+}

@@ -1,0 +1,78 @@
+// RUN: aicc-opt %s --split-input-file -p 'loops-auto-schedule{target=generic}' | filecheck %s
+// RUN: aicc-opt %s --split-input-file -p 'loops-auto-schedule{target=generic},loops-apply-schedules' | filecheck %s --check-prefix=APPLIED
+
+// Two products share the rows %i: a block of them at a time, of which the intermediate is all that exists.
+// CHECK-LABEL: named_sequence @chain_schedule
+// CHECK:         schedule.tile %{{.*}} {sizes = array<i64: [[ROWS:[0-9]+]]>, tails = ["mask"]
+// CHECK:         schedule.tile %{{.*}} {sizes = array<i64: [[ROWS]]>, tails = ["mask"]
+// CHECK:         schedule.fuse %{{.*}}, %{{.*}} {why = "a block stays in cache"}
+// APPLIED-LABEL: func.func private @chain(
+// APPLIED:         loops.for "a_i.o"
+// APPLIED-NEXT:      loops.alloc : memref<{{(6|12|24|48|96)}}x64xf32>
+// APPLIED:         func.return
+func.func private @chain(%s0: index, %x: memref<?x32xf32, #loops.dims<s0>>, %w: memref<32x64xf32>, %v: memref<64x16xf32>, %out: memref<?x16xf32, #loops.dims<s0>>)
+    attributes {aicc.kernel, aicc.num_outputs = 1 : i64, aicc.symbols = ["s0"]} {
+  %z = arith.constant 0.0 : f32
+  %t = loops.alloc : memref<?x64xf32, #loops.dims<s0>>
+  loops.for "a_i" %i = 0 to %s0 parallel {
+    loops.for "a_j" %j = 0 to 64 parallel {
+      %r = loops.for "a_k" %k = 0 to 32 iter_args(%acc = %z) -> (f32) {
+        %a = loops.load %x[%i, %k] : memref<?x32xf32, #loops.dims<s0>> to f32
+        %b = loops.load %w[%k, %j] : memref<32x64xf32> to f32
+        %p = arith.mulf %a, %b fastmath<contract,reassoc> : f32
+        %s = arith.addf %acc, %p fastmath<contract,reassoc> : f32
+        loops.yield %s : f32
+      }
+      loops.store %r, %t[%i, %j] : f32 to memref<?x64xf32, #loops.dims<s0>>
+    }
+  }
+  loops.for "b_i" %i = 0 to %s0 parallel {
+    loops.for "b_j" %j = 0 to 16 parallel {
+      %r = loops.for "b_k" %k = 0 to 64 iter_args(%acc = %z) -> (f32) {
+        %a = loops.load %t[%i, %k] : memref<?x64xf32, #loops.dims<s0>> to f32
+        %b = loops.load %v[%k, %j] : memref<64x16xf32> to f32
+        %p = arith.mulf %a, %b fastmath<contract,reassoc> : f32
+        %s = arith.addf %acc, %p fastmath<contract,reassoc> : f32
+        loops.yield %s : f32
+      }
+      loops.store %r, %out[%i, %j] : f32 to memref<?x16xf32, #loops.dims<s0>>
+    }
+  }
+  func.return
+}
+
+// -----
+
+// The second product sums over the rows of the first: nothing is shared but the columns, which are no rows.
+// CHECK-LABEL: named_sequence @other_rows_schedule
+// CHECK-NOT:     schedule.fuse
+func.func private @other_rows(%s0: index, %x: memref<?x32xf32, #loops.dims<s0>>, %w: memref<32x64xf32>, %v: memref<16x?xf32, #loops.dims<s0>>, %out: memref<16x64xf32>)
+    attributes {aicc.kernel, aicc.num_outputs = 1 : i64, aicc.symbols = ["s0"]} {
+  %z = arith.constant 0.0 : f32
+  %t = loops.alloc : memref<?x64xf32, #loops.dims<s0>>
+  loops.for "a_i" %i = 0 to %s0 parallel {
+    loops.for "a_j" %j = 0 to 64 parallel {
+      %r = loops.for "a_k" %k = 0 to 32 iter_args(%acc = %z) -> (f32) {
+        %a = loops.load %x[%i, %k] : memref<?x32xf32, #loops.dims<s0>> to f32
+        %b = loops.load %w[%k, %j] : memref<32x64xf32> to f32
+        %p = arith.mulf %a, %b fastmath<contract,reassoc> : f32
+        %s = arith.addf %acc, %p fastmath<contract,reassoc> : f32
+        loops.yield %s : f32
+      }
+      loops.store %r, %t[%i, %j] : f32 to memref<?x64xf32, #loops.dims<s0>>
+    }
+  }
+  loops.for "b_i" %i = 0 to 16 parallel {
+    loops.for "b_j" %j = 0 to 64 parallel {
+      %r = loops.for "b_k" %k = 0 to %s0 iter_args(%acc = %z) -> (f32) {
+        %a = loops.load %v[%i, %k] : memref<16x?xf32, #loops.dims<s0>> to f32
+        %b = loops.load %t[%k, %j] : memref<?x64xf32, #loops.dims<s0>> to f32
+        %p = arith.mulf %a, %b fastmath<contract,reassoc> : f32
+        %s = arith.addf %acc, %p fastmath<contract,reassoc> : f32
+        loops.yield %s : f32
+      }
+      loops.store %r, %out[%i, %j] : f32 to memref<16x64xf32>
+    }
+  }
+  func.return
+}
