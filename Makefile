@@ -28,7 +28,7 @@ lint: $(VENV)/.dev ## check style, format and types
 	$(ENV) $(BIN)/ruff format --check .
 	$(ENV) $(BIN)/pyright --pythonpath $(BIN)/python
 
-bench: $(VENV)/.bench ## measure against numpy, onnxruntime and openvino on this machine
+bench: $(VENV)/.bench ## measure against numpy, onnxruntime and openvino on this machine (about an hour)
 	@$(ENV) $(BIN)/python -m benchmarks
 
 fuzz: $(VENV)/.dev ## compare 500 random graphs with their numpy meaning

@@ -1,0 +1,216 @@
+"""The parts of the benchmark tool: programs for limits, small graphs, float64 models, tables and pictures."""
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+
+import aicc
+from benchmarks.accuracy import exact, in_float64
+from benchmarks.cases import Case, Work, work_of
+from benchmarks.kernels.catalog import kernel_cases
+from benchmarks.kernels.convolution import Convolution, convolution, convolutions_of
+from benchmarks.machine import copy_program, fma_program, read_program, regions_program
+from benchmarks.models import sample_inputs
+from benchmarks.networks import bert, mobile, resnet, small, unet, vit
+from benchmarks.networks.catalog import folder_cases
+from benchmarks.onnx_line import Line
+from benchmarks.report import Row, compared, geometric_mean, markdown, summary, worst_first
+from benchmarks.rounds import Measured
+
+NETWORKS = {
+    "resnet18": (lambda: resnet.resnet18(size=32, classes=10), {}),
+    "mobilenet_v3": (lambda: mobile.mobilenet_v3(size=32, classes=10), {"N": 2}),
+    "efficientnet_b0": (lambda: mobile.efficientnet_b0(size=32, classes=10), {"N": 2}),
+    "unet": (lambda: unet.unet(size=16, width=4, depth=2), {}),
+    "vit": (lambda: vit.vit("N", 32, 16, layers=2, width=32, heads=4, classes=10), {"N": 2}),
+    "mlp": (lambda: small.mlp(widths=(8, 16, 4)), {}),
+    "lstm": (lambda: small.tagger("LSTM", vocabulary=50, width=8, hidden=8, tags=3), {"N": 2, "S": 5}),
+    "gru": (lambda: small.tagger("GRU", vocabulary=50, width=8, hidden=8, tags=3), {"N": 2, "S": 5}),
+}
+
+
+def session(model: onnx.ModelProto) -> onnxruntime.InferenceSession:
+    return onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_networks_run_and_depend_on_their_input(name: str):
+    build, sizes = NETWORKS[name]
+    model = build()
+    (a,), (b,) = (session(model).run(None, sample_inputs(model, sizes, seed)) for seed in (0, 1))
+    assert np.isfinite(a).all()
+    assert 0.02 < a.std() < 20
+    assert np.abs(a - b).max() > 0.01 * a.std()
+
+
+def test_the_float64_run_is_closer_than_an_f32_run():
+    build, sizes = NETWORKS["unet"]
+    model = build()
+    inputs = sample_inputs(model, sizes)
+    (expected,) = exact(model, inputs)
+    assert expected.dtype == np.float64
+    (found,) = session(model).run(None, inputs)
+    error = np.abs(found - expected).max() / np.abs(expected).max()
+    assert 0 < error < 1e-5
+
+
+def test_float64_models_have_no_f32_left():
+    wide = in_float64(small.tagger(vocabulary=50, width=8, hidden=8))
+    kinds = {tensor.data_type for tensor in wide.graph.initializer}
+    assert onnx.TensorProto.FLOAT not in kinds
+    onnx.checker.check_model(wide)
+
+
+def test_a_fma_program_computes_its_recurrence():
+    model = aicc.compile(fma_program(2, 3, 4, 5, "f32"), threads=2, opt_level=0)
+    x = np.linspace(0.1, 0.5, 12, dtype=np.float32).reshape(3, 4)
+    expected = np.broadcast_to(x, (2, 3, 4))
+    for _ in range(5):
+        expected = x[0] * expected + x[1]
+    np.testing.assert_allclose(model(x)[0], expected, rtol=1e-5)
+
+
+def test_read_and_copy_programs_touch_everything():
+    x = np.random.default_rng(0).standard_normal((2, 3, 8, 4), dtype=np.float32)
+    (total,) = aicc.compile(read_program(2, 3, 4, 5), threads=2, opt_level=0)(x)
+    np.testing.assert_allclose(total, 5 * x.sum(1), rtol=1e-4, atol=1e-4)
+    (same,) = aicc.compile(copy_program(2, 3, 4, 5), threads=2, opt_level=0)(x)
+    np.testing.assert_array_equal(same, x)
+
+
+@pytest.mark.parametrize("parallel", [False, True])
+def test_region_programs_run(parallel: bool):
+    x = np.arange(32, dtype=np.float32).reshape(2, 16)
+    (y,) = aicc.compile(regions_program(2, 3, parallel=parallel), threads=2, opt_level=0)(x)
+    np.testing.assert_array_equal(y[:, 0], x[:, 0])
+
+
+def test_kernels_have_names_of_their_own():
+    names = [case.name for case in kernel_cases()]
+    assert len(names) == len(set(names)) > 300
+    assert {name.partition("/")[0] for name in names} >= {"matmul", "conv", "pool", "softmax", "norm", "attention"}
+
+
+def test_distinct_convolutions_are_found_and_built_again():
+    model = unet.unet(size=16, width=4, depth=1)
+    found = convolutions_of(model, {})
+    names = "3x3-3-4-16x16 3x3-4-4-16x16 3x3-4-8-8x8 3x3-8-8-8x8 2x2-8-4-8x8-s2 3x3-8-4-16x16 1x1-4-2-16x16"
+    assert [c.name for c in found] == names.split()
+    assert found[4].transposed
+    (result,) = session(convolution(found[4])).run(None, {"x": np.ones((1, 8, 8, 8), np.float32)})
+    assert result.shape == (1, 4, 16, 16)
+    assert Convolution((2, 8, 9), (8, 1, 3), stride=2, groups=8).name == "3-8-8-9-s2-depthwise-n2"
+
+
+def test_operations_of_contractions_are_counted():
+    model = convolution(Convolution((1, 8, 6, 6), (4, 2, 3, 3), pad=1, groups=4))
+    work = work_of(model, {"x": np.zeros((1, 8, 6, 6), np.float32)}, [np.zeros((1, 4, 6, 6), np.float32)])
+    assert work == Work(2 * 4 * 36 * 18, 4 * (8 * 36 + 4 * 36 + 4 * 18 + 4))
+
+
+def test_sizes_that_inference_does_not_follow_are_observed():
+    model = bert.encoder_transformer(1, 8, 2, vocabulary=20, positions=16)
+    inputs = sample_inputs(model, {"N": 1, "S": 4})
+    tokens, attention = 4 * 8 * (4 * 8 + 2 * 4 * 8), 2 * 2 * 4 * 4 * 4
+    assert work_of(model, inputs, []).flops == 2 * (tokens + attention + 8 * 8)
+
+
+def test_a_folder_of_models_is_read(tmp_path: Path):
+    with pytest.raises(FileNotFoundError, match=r"no subfolder of .* has a model\.onnx"):
+        list(folder_cases(tmp_path))
+    (tmp_path / "tiny").mkdir()
+    onnx.save(small.adds_two_vectors(), tmp_path / "tiny" / "model.onnx")
+    with pytest.raises(FileNotFoundError, match=r"no caseN\.npz"):
+        list(folder_cases(tmp_path))
+    a, b = np.arange(8, dtype=np.float32), np.ones(8, np.float32)
+    np.savez(tmp_path / "tiny" / "case0.npz", in0=a, in1=b)
+    (case,) = folder_cases(tmp_path)
+    assert case.name == "folder/tiny"
+    inputs = case.sample(case.build())
+    assert list(inputs) == ["a", "b"]
+    np.testing.assert_array_equal(inputs["a"], a)
+
+
+class Numpy:
+    """numpy as the library behind a `Line`."""
+
+    ops = {
+        "Add": lambda a, x: x[0] + x[1],
+        "Concat": lambda a, x: np.concatenate(x, a["axis"]),
+        "Gather": lambda a, x: np.take(x[0], x[1], a["axis"]),
+        "Reshape": lambda a, x: x[0].reshape([int(n) for n in x[1]]),
+        "Unsqueeze": lambda a, x: np.expand_dims(x[0], tuple(int(n) for n in x[1])),
+    }
+
+    @staticmethod
+    def array(value: np.ndarray) -> Any:
+        return value
+
+    @staticmethod
+    def numpy(value: Any) -> np.ndarray:
+        return value
+
+
+def test_what_depends_on_sizes_alone_is_settled(tmp_path: Path):
+    from benchmarks.builder import F32, Builder
+
+    b = Builder()
+    size = b.node("Gather", "size", b.node("Shape", "shape", "x"), b.constant("zero", 0, np.int64), axis=0)
+    size = b.node("Unsqueeze", "unsqueeze", size, b.constant("axes", [0], np.int64))
+    flat = b.node("Concat", "concat", size, b.constant("rest", [-1], np.int64), axis=0)
+    y = b.node("Add", "add", b.node("Reshape", "reshape", "x", flat), b.weight("w", "offset", (6,)))
+    onnx.save(b.model("m", 17, {"x": (F32, ["N", 2, 3])}, {"y": (y, ["N", 6])}), tmp_path / "m.onnx")
+    line = Line(str(tmp_path / "m.onnx"), Numpy)
+    x = np.arange(24, dtype=np.float32).reshape(4, 2, 3)
+    line.settle({"x": x})
+    assert [step[0] for step in line.steps] == ["Reshape", "Add"]
+    (result,) = line(x)
+    np.testing.assert_allclose(result, x.reshape(4, 6) + line.values["w"])
+
+
+def row(case: str, ours: float, peer: float) -> Row:
+    engines = {"aicc": Measured("aicc", run=ours), "onnxruntime": Measured("onnxruntime", run=peer)}
+    return Row(case, 1, engines, Work(10**6, 100), ours / 2)
+
+
+def test_tables_tell_ratios_and_changes():
+    rows = [row("matmul/a", 1e-3, 2e-3), row("conv/b", 3e-3, 1e-3)]
+    rows.append(Row("conv/c", 1, {"aicc": Measured("aicc", refused="ModelError: no")}, Work(None, 1), 0.0))
+    assert [r.case for r in worst_first(rows)] == ["conv/b", "matmul/a", "conv/c"]
+    table = markdown(worst_first(rows), ["onnxruntime"])
+    assert "| conv/b | 1 | 3.00m | 1.00m | 3.00 | 0.3 | 0.0 | 50% | 0e+00 |" in table
+    assert "- conv/c: ModelError: no" in table
+    assert "| conv | 1 | 1 | 3.00 | 0 | 3.00 conv/b |" in summary(rows)
+    text = compared(rows, [row("matmul/a", 5e-4, 2e-3), row("conv/b", 3.01e-3, 1e-3)])
+    assert "| matmul/a | 1 | 1.00m | 500u | 0.50 |" in text
+    assert "conv/b" not in text
+    assert "2 cases in both" in text
+    assert math.isclose(geometric_mean([2.0, 8.0]), 4.0)
+
+
+def test_only_peers_that_count_make_the_ratio():
+    engines = {
+        "aicc": Measured("aicc", run=2.0),
+        "numpy": Measured("numpy", run=4.0),
+        "torch": Measured("torch", run=1.0),
+    }
+    assert Row("conv/a", 1, engines, Work(1, 1), 0.0).ratio == 0.5
+    assert Row("matmul/a", 1, engines, Work(1, 1), 0.0).ratio == 2.0
+
+
+def test_pictures_are_drawn(tmp_path: Path):
+    pytest.importorskip("matplotlib")
+    from benchmarks.plots import plot
+
+    made = plot("kernels", [row("a/a", 1e-3, 2e-3), row("a/b", 3e-3, 1e-3)], tmp_path)
+    assert [path.name for path in made] == ["kernels-ratio-1t.png", "kernels-roofline-1t.png"]
+    assert all(path.stat().st_size > 1000 for path in made)
+
+
+def test_a_case_names_its_family():
+    assert Case("conv/x/y", small.adds_two_vectors).family == "conv"
