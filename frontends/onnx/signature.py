@@ -20,7 +20,8 @@ class Symbols:
     """
     The sizes of the model's inputs: each name is one symbol, or the integer it was given in `fixed`.
 
-    A dimension without a name gets one from its input and position, such as `x_d0`.
+    A dimension without a name, or named `?` as some tools write unknown ones, gets one from its input and position,
+    such as `x_d0`.
     """
 
     def __init__(self, graph: GraphProto, fixed: Mapping[str, int]) -> None:
@@ -74,7 +75,7 @@ class Symbols:
             match dim.WhichOneof("value"):
                 case "dim_value" if dim.dim_value >= 0:
                     dims.append(dim.dim_value)
-                case "dim_param" if dim.dim_param:
+                case "dim_param" if dim.dim_param not in ("", "?"):
                     dims.append(self._size(dim.dim_param))
                 case _:
                     dims.append(self._size(self._fresh(f"{value.name}_d{i}")))

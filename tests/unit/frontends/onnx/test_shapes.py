@@ -48,6 +48,8 @@ def test_sizes_without_a_name_are_called_after_the_input():
     assert input_dims(import_onnx(proto, shapes={"x_d2": 4})) == [("x_d0", "3", "4")]
     taken = model([node("Relu", "x", "y")], {"x": (np.float32, [None, "x_d0"])}, ["y"])
     assert input_dims(import_onnx(taken)) == [("x_d0_", "x_d0")]
+    unknown = model([node("Relu", "x", "y")], {"x": (np.float32, ["?", "?"])}, ["y"])
+    assert input_dims(import_onnx(unknown)) == [("x_d0", "x_d1")]
 
 
 def test_sizes_that_the_model_does_not_have():
