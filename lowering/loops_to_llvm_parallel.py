@@ -2,18 +2,15 @@
 Loops on several threads.
 
 The iterations of a `threads` loop, and of the loops perfectly nested in it as far as its attribute `nested` says, are
-counted as one sequence. They become a function of a range of that sequence and of what they use from around them. A
-second one, which every thread runs, takes chunks off a shared counter until none is left:
+counted as one sequence. They become a function of a range of that sequence and of what they use from around them,
+which the runtime calls for parts of it, through a second function that takes what is used out of a struct:
 
-    struct { i64 next; i64 chunks; i64 groups; i64 total; captured... } context;
-    aicc_parallel(run, &context, min(threads, chunks))        // or body(0, total, captured...) for one thread or chunk
+    struct { captured... } context;
+    aicc_parallel(run, &context, total, grain, threads);
+    run(context, begin, end):  body(begin, end, captured...)
 
-    run(context):  while ((c = next++) < chunks)
-                     body(c * groups / chunks * grain, min((c + 1) * groups / chunks * grain, total), captured...)
-
-A chunk is a multiple of `grain` iterations, which are work enough to be worth a thread; there are several chunks per
-thread, so that a thread that is held up is left with one of them. Iterations are independent: results do not depend on
-who runs what.
+A part is a multiple of `grain` iterations, which are work enough to be worth a thread. Iterations are independent:
+results do not depend on who runs what.
 """
 
 from __future__ import annotations
@@ -25,20 +22,14 @@ from xdsl.dialects import llvm as base
 from xdsl.dialects.builtin import DenseArrayBase, DictionaryAttr, IntegerAttr, UnitAttr, i32, i64
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from aicc.dialects.llvm import atomics, intrinsics, memory
+from aicc.dialects.llvm import memory
 from aicc.dialects.loops.attrs import memref_of
 from aicc.dialects.loops.control import ForOp
 from aicc.dialects.loops.threads import grain_of, spread_loops
-from aicc.lowering.loops_to_llvm_control import branch, branch_if, run_loop
-from aicc.lowering.loops_to_llvm_emit import POINTER, UNKNOWN_ROOT, Buffer, Rows, Scope, byte_size
+from aicc.lowering.loops_to_llvm_control import run_loop
+from aicc.lowering.loops_to_llvm_emit import POINTER, UNKNOWN_ROOT, Buffer, Rows, byte_size
 from aicc.lowering.loops_to_llvm_functions import Function, internal_function
 from aicc.lowering.loops_to_llvm_index import Poly, add, constant, constant_value, multiply, total
-
-CHUNKS_PER_THREAD = 8
-"""Chunks for each thread, where there is work enough: what one thread may be behind at the end."""
-
-LINE = 8
-"""Words of a cache line: the counter, which threads write, lies apart from what they read."""
 
 RUNTIME = "aicc_parallel"
 _PLAIN: dict[str, Attribute] = {"ordering": IntegerAttr(0, 64)}
@@ -55,16 +46,15 @@ def lower_parallel(fn: Function, op: ForOp, lower_op: LowerOp) -> None:
     name = f"{fn.name}.par{fn.parallel_bodies}"
     fn.parallel_bodies += 1
     body = _body(fn, levels, captured, f"{name}.body", trips, lower_op)
-    grain = grain_of(op)
-    groups = fn.floor_divide(add(trips, constant(grain - 1)), grain)
-    if (most := constant_value(groups)) is not None and most < 2:
-        fn.outlined += [*captured.outlined, body]
-        fn.block.add_op(base.CallOp(f"{name}.body", fn.integer(0), fn.index(trips), *captured.values))
-        return
-    types = [*[i64] * LINE, i64, i64, i64, *captured.types]
-    struct = base.LLVMStructType.from_type_list(types)
-    fn.outlined += [*captured.outlined, body, _run(fn, captured, name, grain, struct)]
-    _start(fn, name, captured, struct, trips, groups)
+    run = _run(fn, captured, name)
+    fn.outlined += [*captured.outlined, body, run]
+    context = fn.stack(captured.struct, 1)
+    for index, value in enumerate(captured.values):
+        fn.emit(memory.StoreOp, (value, _field(fn, context, captured.struct, index)), None, _PLAIN)
+    assert fn.threads is not None
+    arguments = (fn.global_address(name), context, fn.index(trips), fn.integer(grain_of(op)), fn.threads)
+    fn.block.add_op(base.CallOp(RUNTIME, *arguments))
+    fn.state.uses_threads = True
 
 
 def _lower_bound(fn: Function, op: ForOp) -> Poly:
@@ -153,6 +143,11 @@ class _Captured:
             lambda inner, args: inner.values.__setitem__(value, Rows(rows.shape, [args[place] for place in places]))
         )
 
+    @property
+    def struct(self) -> base.LLVMStructType:
+        """The type of the context."""
+        return base.LLVMStructType.from_type_list(self.types)
+
     def bind(self, inner: Function, arguments: list[SSAValue]) -> None:
         """Gives the body its values."""
         for step in self._bind:
@@ -233,69 +228,22 @@ def _field(fn: Function, context: SSAValue, struct: base.LLVMStructType, index: 
     return fn.emit(memory.GEPOp, (context,), POINTER, properties)
 
 
-def _run(fn: Function, captured: _Captured, name: str, grain: int, struct: base.LLVMStructType) -> base.FuncOp:
-    """`run(context)`: chunks, until none is left."""
-    block = Block(arg_types=[POINTER])
+def _run(fn: Function, captured: _Captured, name: str) -> base.FuncOp:
+    """`run(context, begin, end)`: the body with what is in the context."""
+    block = Block(arg_types=[POINTER, i64, i64])
     inner = Function(block, name, None, fn.state, fn.defined)
     inner.location = fn.location
-    context = block.args[0]
-    fields = [
-        inner.emit(memory.LoadOp, (_field(inner, context, struct, index),), struct.types.data[index], _PLAIN)
-        for index in range(LINE, len(struct.types.data))
+    context, begin, end = block.args
+    values = [
+        inner.emit(memory.LoadOp, (_field(inner, context, captured.struct, index),), type_, _PLAIN)
+        for index, type_ in enumerate(captured.types)
     ]
-    chunks, groups, trips, *values = fields
-    header, work, done = inner.new_block(), inner.new_block(), inner.new_block()
-    branch(inner, header, ())
-    inner.scopes[0] = Scope(header)
-    ordering = {"bin_op": IntegerAttr(atomics.ATOMIC_OPERATIONS.index("add"), 64), "ordering": IntegerAttr(2, 64)}
-    chunk = inner.emit(atomics.AtomicRMWOp, (context, inner.integer(1)), i64, ordering)
-    branch_if(inner, inner.compare("slt", chunk, chunks), (work, ()), (done, ()))
-    inner.scopes[0] = Scope(work)
-    flags = {"overflowFlags": IntegerAttr(1, 32)}
-
-    def boundary(number: SSAValue) -> SSAValue:
-        group = inner.emit(base.UDivOp, (inner.emit(base.MulOp, (number, groups), i64, flags), chunks), i64)
-        return inner.emit(base.MulOp, (group, inner.integer(grain)), i64, flags)
-
-    following = inner.emit(base.AddOp, (chunk, inner.integer(1)), i64, flags)
-    end = inner.emit(intrinsics.SMinOp, (boundary(following), trips), i64)
-    inner.block.add_op(base.CallOp(f"{name}.body", boundary(chunk), end, *values))
-    branch(inner, header, (), back=True)
-    inner.scopes[0] = Scope(done)
+    inner.block.add_op(base.CallOp(f"{name}.body", begin, end, *values))
     inner.block.add_op(base.ReturnOp())
-    return internal_function(name, [POINTER], [DictionaryAttr({})], inner)
-
-
-def _start(
-    fn: Function, name: str, captured: _Captured, struct: base.LLVMStructType, trips: Poly, groups: Poly
-) -> None:
-    """Runs the chunks on several threads, or all iterations here when there is one thread or chunk."""
-    assert fn.threads is not None
-    flags = {"overflowFlags": IntegerAttr(1, 32)}
-    most = fn.emit(base.MulOp, (fn.threads, fn.integer(CHUNKS_PER_THREAD)), i64, flags)
-    chunks = fn.emit(intrinsics.SMinOp, (most, fn.index(groups)), i64)
-    count = fn.emit(intrinsics.SMinOp, (fn.threads, chunks), i64)
-    values = [fn.index(trips), *captured.values]
-    several, alone, join = fn.new_block(), fn.new_block(), Block()
-    branch_if(fn, fn.compare("sgt", count, fn.integer(1)), (several, ()), (alone, ()))
-    for block in (several, alone):
-        fn.scopes.append(Scope(block))
-        if block is several:
-            context = fn.stack(struct, 1)
-            stored = [fn.integer(0), chunks, fn.index(groups), *values]
-            for index, value in zip([0, *range(LINE, len(struct.types.data))], stored, strict=True):
-                fn.emit(memory.StoreOp, (value, _field(fn, context, struct, index)), None, _PLAIN)
-            fn.block.add_op(base.CallOp(RUNTIME, fn.global_address(name), context, count))
-        else:
-            fn.block.add_op(base.CallOp(f"{name}.body", fn.integer(0), *values))
-        branch(fn, join, ())
-        fn.scopes.pop()
-    fn.blocks.append(join)
-    fn.scopes[-1].block = join
-    fn.state.uses_threads = True
+    return internal_function(name, [POINTER, i64, i64], [DictionaryAttr({})] * 3, inner)
 
 
 def runtime_declaration() -> base.FuncOp:
-    """`aicc_parallel(function, context, count)`, which the runtime provides."""
-    type_ = base.LLVMFunctionType([POINTER, POINTER, i64])
+    """`aicc_parallel(function, context, total, grain, threads)`, which the runtime provides."""
+    type_ = base.LLVMFunctionType([POINTER, POINTER, i64, i64, i64])
     return base.FuncOp(RUNTIME, type_, linkage=base.LinkageAttr("external"))

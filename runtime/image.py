@@ -39,7 +39,7 @@ from aicc.runtime.memory import ALIGNMENT
 from aicc.runtime.signature import parse_signature
 
 MAGIC = b"AICCPROG"
-FORMAT = 1
+FORMAT = 2
 """Goes up with every change of the layout, the table or the calling convention of programs."""
 
 TEMPORARY = "new-"

@@ -18,7 +18,7 @@ from aicc.runtime.memory import ArenaPool, aligned_empty
 from aicc.runtime.profile import Profile, kernel_times, reset_counters
 from aicc.runtime.program import CompiledProgram, LoadedProgram
 from aicc.runtime.signature import KernelCall, TensorInfo
-from aicc.runtime.threads import ThreadShare, default_threads
+from aicc.runtime.threads import SPINS, ThreadShare, default_threads
 
 
 class Model:
@@ -35,6 +35,8 @@ class Model:
         self._program = program if isinstance(program, LoadedProgram) else LoadedProgram(program)
         signature = program.signature
         self._threads = default_threads() if threads is None else threads
+        # Waiting threads that spin must not keep those from running that work.
+        self._spins = SPINS if self._threads <= default_threads() else 0
         self._binder = ShapeBinder(signature)
         self._inputs = signature.inputs
         self._outputs = signature.outputs
@@ -129,7 +131,8 @@ class Model:
             pointers[slot] = arena.ctypes.data
         try:
             with ThreadShare(self._threads) as threads:
-                self._program.entry(ctypes.addressof(pointers), ctypes.addressof(sizes), threads)
+                program = self._program
+                program.run(program.main, ctypes.addressof(pointers), ctypes.addressof(sizes), threads, self._spins)
         finally:
             for arena in arenas:
                 self._arenas.give(arena)

@@ -9,7 +9,7 @@ the values of its symbols.
 import ctypes
 import itertools
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
 
@@ -20,10 +20,11 @@ from aicc.runtime.compiled import CompiledProgram
 from aicc.runtime.errors import ProgramError
 from aicc.runtime.expressions import compile_expression
 from aicc.runtime.memory import ALIGNMENT, aligned_empty
+from aicc.runtime.parallel import FUNCTIONS, link_shim
 from aicc.runtime.profile import CLOCK_SHIM, new_counters
-from aicc.runtime.threads import PARALLEL_SHIM_OPENMP, PARALLEL_SHIM_SERIAL, openmp_parallel_address
 
 _PROTOTYPE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
+_RUN = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
 _counter = itertools.count()
 _link_lock = threading.Lock()
 
@@ -39,6 +40,17 @@ def _engine() -> llvm.LLJIT:
     return llvm.create_lljit_compiler(machine, use_jit_link=False)
 
 
+@cache
+def runtime_functions() -> Mapping[str, int]:
+    """Addresses of `aicc_parallel` and `aicc_run`, which run loops on threads."""
+    # The code lives as long as the process.
+    _shims.append(link_shim(_engine()))
+    return {name: _shims[-1][name] for name in FUNCTIONS}
+
+
+_shims: list[llvm.ResourceTracker] = []
+
+
 class LoadedProgram:
     """
     Linked code with its weights and prepared buffers; safe to call from several threads.
@@ -52,11 +64,8 @@ class LoadedProgram:
     def __init__(self, program: CompiledProgram) -> None:
         self.signature = program.signature
         builder = llvm.JITLibraryBuilder()
-        openmp = openmp_parallel_address()
-        if openmp is None:
-            builder.add_ir(PARALLEL_SHIM_SERIAL)
-        else:
-            builder.add_ir(PARALLEL_SHIM_OPENMP).import_symbol("GOMP_parallel", openmp)
+        functions = runtime_functions()
+        builder.import_symbol("aicc_parallel", functions["aicc_parallel"])
         if program.signature.profile:
             builder.add_ir(CLOCK_SHIM)
         for image in program.objects:
@@ -70,7 +79,8 @@ class LoadedProgram:
                 self._tracker = builder.link(_engine(), f"aicc_{next(_counter)}")
             except RuntimeError as error:
                 raise ProgramError(f"the compiled program cannot be linked: {error}") from error
-        self.entry = _PROTOTYPE(self._tracker["main"])
+        self.main: int = self._tracker["main"]
+        self.run = _RUN(functions["aicc_run"])
         self.counters = new_counters(len(program.signature.profile))
         arrays = self._arrays(program)
         self.table = [0 if array is None else array.ctypes.data for array in arrays]

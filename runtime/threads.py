@@ -1,8 +1,6 @@
 """
-The one entry point that kernels call to run in parallel: `aicc_parallel(fn, context, n)`.
+How many threads a call may use, and the OpenMP runtime that lends them (`aicc.runtime.parallel` says how).
 
-It is bound to the OpenMP runtime's `GOMP_parallel` when one is found, else to a plain call. Work is drawn by kernels
-from a shared counter in `context`, so `fn(context)` run by any number of threads, one included, gives the same result.
 A forked child has none of its parent's threads and would wait for them for ever: it runs serially.
 """
 
@@ -12,6 +10,11 @@ import threading
 from functools import cache
 
 _OPENMP_LIBRARIES = ("libgomp.so.1", "libomp.so.5", "libomp.so", "libiomp5.so")
+
+SPINS = 4000
+"""How often a thread of a team looks for the next loop before it goes to sleep: about 50 microseconds."""
+
+_OPENMP_FUNCTIONS = ("GOMP_parallel", "omp_get_thread_num")
 
 _active = 0
 _active_lock = threading.Lock()
@@ -29,40 +32,16 @@ os.register_at_fork(after_in_child=_after_fork)
 
 
 @cache
-def openmp_parallel_address() -> int | None:
-    """Address of `GOMP_parallel` in the first OpenMP runtime that loads, or None."""
+def openmp_symbols() -> dict[str, int]:
+    """Addresses of what we use of the first OpenMP runtime that loads; nothing without one."""
     for name in _OPENMP_LIBRARIES:
         try:
             library = ctypes.CDLL(name, mode=ctypes.RTLD_GLOBAL)
-            address = ctypes.cast(library.GOMP_parallel, ctypes.c_void_p).value
+            functions = {symbol: getattr(library, symbol) for symbol in _OPENMP_FUNCTIONS}
         except (OSError, AttributeError):
             continue
-        if address is not None:
-            return address
-    return None
-
-
-PARALLEL_SHIM_SERIAL = """
-define void @aicc_parallel(ptr %fn, ptr %context, i64 %n) {
-  call void %fn(ptr %context)
-  ret void
-}
-"""
-
-PARALLEL_SHIM_OPENMP = """
-declare void @GOMP_parallel(ptr, ptr, i32, i32)
-define void @aicc_parallel(ptr %fn, ptr %context, i64 %n) {
-  %many = icmp sgt i64 %n, 1
-  br i1 %many, label %parallel, label %serial
-parallel:
-  %count = trunc i64 %n to i32
-  call void @GOMP_parallel(ptr %fn, ptr %context, i32 %count, i32 0)
-  ret void
-serial:
-  call void %fn(ptr %context)
-  ret void
-}
-"""
+        return {symbol: ctypes.cast(function, ctypes.c_void_p).value or 0 for symbol, function in functions.items()}
+    return {}
 
 
 def default_threads() -> int:

@@ -21,6 +21,9 @@ from aicc.transforms.loops_facts import Loop
 CHUNK_REGIONS = 2
 """Work of a chunk, at least, in times what starting and ending a region costs."""
 
+AROUND_CHUNKS = 8
+"""Chunks of work in one iteration of a loop from which on the nests in it are shared out by themselves."""
+
 SHARES = 16
 """Iterations per core from which on they are shared out evenly enough."""
 
@@ -42,6 +45,17 @@ class Shared:
 def certain_trips(loop: Loop, trips: int) -> int:
     """`trips`, where the loop's extent is a number; else 1."""
     return trips if isinstance(loop.extent, int) else 1
+
+
+def enough_around(kernel: Kernel, loops: Sequence[Shared], cycles: float) -> bool:
+    """
+    Whether loops around several nests, of `cycles` in all, are to be shared out, and not those nests one by one.
+
+    The nests are, where there may be fewer iterations around them than threads, each with work enough for all threads.
+    """
+    each = cycles / prod(loop.trips for loop in loops)
+    worth = AROUND_CHUNKS * CHUNK_REGIONS * kernel.facts.region_cycles
+    return prod(loop.certain for loop in loops) >= 2 * kernel.facts.cores or each < worth
 
 
 def spread(kernel: Kernel, loops: Sequence[Shared], cycles: float, number: int = 0) -> None:

@@ -34,7 +34,7 @@ from aicc.transforms.auto_schedule_lanes import lane_cycles, schedule_lanes
 from aicc.transforms.auto_schedule_pixels import merge_pixels
 from aicc.transforms.auto_schedule_reduce import best_reductions, reduce_cycles, schedule_reductions
 from aicc.transforms.auto_schedule_stream import schedule_stream, streamed
-from aicc.transforms.auto_schedule_threads import Shared, certain_trips, spread
+from aicc.transforms.auto_schedule_threads import Shared, certain_trips, enough_around, spread
 from aicc.transforms.loops_collapse import collapse_loops
 from aicc.transforms.loops_facts import Loop, Nest, analyse_nest, loop_facts
 from aicc.transforms.loops_index import fold_index_ops
@@ -144,17 +144,20 @@ def schedule_loops(kernel: Kernel, tops: Sequence[ForOp]) -> None:
         elif not top.inits:
             around = kernel.spread
             if top.is_parallel and not around:
-                spread_around(kernel, top)
-                kernel.spread = True
+                kernel.spread = spread_around(kernel, top)
             schedule_loops(kernel, [op for op in top.block.ops if isinstance(op, ForOp)])
             kernel.spread = around
 
 
-def spread_around(kernel: Kernel, top: ForOp) -> None:
-    """Shares out the parallel loops around several nests."""
+def spread_around(kernel: Kernel, top: ForOp) -> bool:
+    """Shares out the parallel loops around several nests; False if the nests are better shared out one by one."""
     facts = [loop_facts(loop) for loop in takewhile(lambda loop: loop.is_parallel, perfect_nest(top))]
     loops = [Shared(loop.label, loop.trips, certain_trips(loop, loop.trips)) for loop in facts]
-    spread(kernel, loops, float(CYCLES_PER_OP * facts[0].trips * reckoned_ops(top)))
+    cycles = float(CYCLES_PER_OP * facts[0].trips * reckoned_ops(top))
+    if not enough_around(kernel, loops, cycles):
+        return False
+    spread(kernel, loops, cycles)
+    return True
 
 
 def reckoned_ops(top: ForOp) -> int:

@@ -33,7 +33,7 @@ from aicc.backends.llvm.targets import host_target
 from aicc.backends.llvm.writer import module_to_llvm_text
 from aicc.lowering.loops_to_llvm import lower_module
 from aicc.lowering.parse import parse_module
-from aicc.runtime.threads import PARALLEL_SHIM_OPENMP, PARALLEL_SHIM_SERIAL, openmp_parallel_address
+from aicc.runtime.parallel import link_shim
 from aicc.transforms.verify import verify
 
 _counter = itertools.count()
@@ -50,14 +50,16 @@ def engine() -> Any:
     return llvm.create_lljit_compiler(machine, use_jit_link=False)
 
 
+@cache
+def shim() -> Any:
+    """What runs loops on threads."""
+    return link_shim(engine())
+
+
 def load_object(image: bytes, *names: str) -> dict[str, int]:
     """Addresses of functions in an object, with the runtime's `aicc_parallel` linked in."""
     builder = llvm.JITLibraryBuilder()
-    openmp = openmp_parallel_address()
-    if openmp is None:
-        builder.add_ir(PARALLEL_SHIM_SERIAL)
-    else:
-        builder.add_ir(PARALLEL_SHIM_OPENMP).import_symbol("GOMP_parallel", openmp)
+    builder.import_symbol("aicc_parallel", shim()["aicc_parallel"])
     builder.add_object_img(image).add_current_process()
     for name in names:
         builder.export_symbol(name)

@@ -139,32 +139,48 @@ func.func @panels(%a: memref<4x8xf32>, %o: memref<32xf32>) {
 
 // -----
 
-// Threads: the body is a function of a range of iterations, which every thread takes chunks of.
-// CHECK:       llvm.func @aicc_parallel(!llvm.ptr, !llvm.ptr, i64)
+// Threads: the body is a function of a range of iterations, and what it uses from around it is handed over in a struct.
+// CHECK:       llvm.func @aicc_parallel(!llvm.ptr, !llvm.ptr, i64, i64, i64)
 // CHECK-LABEL: llvm.func internal @scale.par0.body(
 // CHECK-SAME:    %[[BEGIN:.*]]: i64, %[[END:.*]]: i64, %{{.*}}: i64, %{{.*}}: !llvm.ptr {llvm.align = 4 : i64, llvm.noalias}
 // CHECK:         llvm.fadd
 // CHECK-LABEL: llvm.func internal @scale.par0(
-// CHECK-SAME:    %[[CONTEXT:.*]]: !llvm.ptr)
-// CHECK:         %[[CHUNK:.*]] = llvm.atomicrmw add %[[CONTEXT]], %{{.*}} monotonic : !llvm.ptr, i64
-// CHECK-NEXT:    %[[LEFT:.*]] = llvm.icmp "slt" %[[CHUNK]], %{{.*}} : i64
-// CHECK-NEXT:    llvm.cond_br %[[LEFT]]
-// CHECK:         llvm.call @scale.par0.body(
+// CHECK-SAME:    %[[CONTEXT:.*]]: !llvm.ptr, %[[BEGIN:.*]]: i64, %[[END:.*]]: i64)
+// CHECK:         %[[N:.*]] = llvm.load
+// CHECK:         llvm.call @scale.par0.body(%[[BEGIN]], %[[END]], %[[N]]
 // CHECK-LABEL: llvm.func @scale(
+// CHECK-SAME:    %[[N:[^ ]*]]: i64
 // CHECK-SAME:    %[[THREADS:[^ ]*]]: i64) attributes
-// CHECK:         %[[COUNT:.*]] = llvm.intr.smin(%[[THREADS]], %{{.*}}) : (i64, i64) -> i64
-// CHECK-NEXT:    %[[SEVERAL:.*]] = llvm.icmp "sgt" %[[COUNT]], %{{.*}} : i64
-// CHECK-NEXT:    llvm.cond_br %[[SEVERAL]], ^[[MANY:.*]], ^[[ONE:.*]]
-// CHECK-NEXT:  ^[[MANY]]:
-// CHECK:         llvm.call @aicc_parallel(%{{.*}}, %{{.*}}, %[[COUNT]]) : (!llvm.ptr, !llvm.ptr, i64) -> ()
-// CHECK:       ^[[ONE]]:
-// CHECK-NEXT:    llvm.call @scale.par0.body(
+// CHECK:         llvm.store %[[N]]
+// CHECK:         llvm.call @aicc_parallel(%{{.*}}, %{{.*}}, %{{.*}}, %[[GRAIN:.*]], %[[THREADS]]) :
+// CHECK-NOT:     llvm.call
+
+// Loops that are nested are counted as one: a part begins and ends anywhere in it.
+// CHECK-LABEL: llvm.func internal @nested.par0.body(
+// CHECK-SAME:    %[[FROM:[^:]*]]: i64, %[[TO:[^:]*]]: i64,
+// CHECK:         llvm.udiv %[[FROM]], %[[INSIDE:[^ ]*]]
+// CHECK:         llvm.intr.smax
+// CHECK:         llvm.intr.smin
+// CHECK-LABEL: llvm.func @nested(
+// CHECK:         %[[TOTAL:.*]] = llvm.mul
+// CHECK:         llvm.call @aicc_parallel(
 func.func @scale(%n: index, %a: memref<?xf32, #loops.dims<n>>, %o: memref<?xf32, #loops.dims<n>>)
     attributes {aicc.kernel, aicc.symbols = ["n"]} {
   loops.for "i" %i = 0 to %n parallel threads {
     %x = loops.load %a[%i] : memref<?xf32, #loops.dims<n>> to f32
     %y = arith.addf %x, %x : f32
     loops.store %y, %o[%i] : f32 to memref<?xf32, #loops.dims<n>>
+  }
+  func.return
+}
+
+func.func @nested(%n: index, %m: index, %o: memref<?x?xf32, #loops.dims<n, m>>)
+    attributes {aicc.kernel, aicc.symbols = ["n", "m"]} {
+  %one = arith.constant 1.0 : f32
+  loops.for "i" %i = 0 to %n parallel threads attributes {grain = 4 : i64, nested = 2 : i64} {
+    loops.for "j" %j = 0 to %m parallel {
+      loops.store %one, %o[%i, %j] : f32 to memref<?x?xf32, #loops.dims<n, m>>
+    }
   }
   func.return
 }

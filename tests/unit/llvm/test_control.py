@@ -243,6 +243,38 @@ def test_threads_change_nothing(lower: int, step: int, grain: str):
         np.testing.assert_allclose(one, expected, rtol=1e-4)
 
 
+COUNTED_TOGETHER = """
+func.func @f(%n: index, %m: index, %o: memref<?x?x5xi32, #loops.dims<n, m>>) attributes {{aicc.symbols = ["n", "m"]}} {{
+  %one = arith.constant 1 : i32
+  loops.for "i" %i = 1 to %n step 2 parallel threads attributes {{grain = {grain} : i64, nested = {nested} : i64}} {{
+    %k = loops.apply %i + 0
+    loops.for "j" %j = 0 to %m step 3 parallel {{
+      loops.for "l" %l = 1 to 5 parallel {{
+        %x = loops.load %o[%k, %j, %l] : memref<?x?x5xi32, #loops.dims<n, m>> to i32
+        %y = arith.addi %x, %one : i32
+        loops.store %y, %o[%k, %j, %l] : i32 to memref<?x?x5xi32, #loops.dims<n, m>>
+      }}
+    }}
+  }}
+  func.return
+}}
+"""
+
+
+@pytest.mark.parametrize("grain", [1, 3, 50])
+@pytest.mark.parametrize("nested", [1, 2, 3, 4])
+def test_iterations_of_nested_loops_run_once(nested: int, grain: int):
+    text = COUNTED_TOGETHER.format(nested=nested, grain=grain)
+    functions = [native(text, "f", threads=threads) for threads in (1, 2, 3, 4)]
+    for n, m in [(0, 5), (5, 0), (1, 1), (2, 1), (2, 40), (31, 7), (300, 2)]:
+        expected = np.zeros((n, m, 5), np.int32)
+        expected[1::2, ::3, 1:] = 1
+        for function in functions:
+            out = np.zeros((n, m, 5), np.int32)
+            function(n, m, out)
+            np.testing.assert_array_equal(out, expected)
+
+
 def test_several_and_nested_parallel_loops():
     text = """
 func.func @f(%a: memref<32x24xf32>, %o: memref<32x24xf32>, %p: memref<24xf32>) {

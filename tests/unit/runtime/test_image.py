@@ -134,7 +134,7 @@ def test_other_files_and_other_formats_are_told(tmp_path: Path):
     with pytest.raises(aicc.ProgramError, match=r"text\.aicc is no compiled program"):
         aicc.load(tmp_path / "text.aicc")
     path.write_bytes(content[:8] + bytes([image.FORMAT + 1]) + content[9:])
-    with pytest.raises(aicc.ProgramError, match="has format 2, this version of aicc reads 1; compile the model again"):
+    with pytest.raises(aicc.ProgramError, match="this version of aicc reads"):
         aicc.load(path)
     with pytest.raises(FileNotFoundError):
         aicc.load(tmp_path / "nothing.aicc")
