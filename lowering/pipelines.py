@@ -8,6 +8,9 @@ Steps name passes instead of holding them, so that asking for a pipeline imports
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+PRIVATE_BYTES = 1 << 18
+"""Buffers of one thread up to which they lie on its stack, as far as the lowering lets them."""
+
 LEVELS = ("graph", "tensor_ops", "loops", "llvm")
 
 
@@ -155,7 +158,8 @@ def _winograd(options: PipelineOptions) -> tuple[Step, ...]:
 def _loops_to_llvm(options: PipelineOptions) -> tuple[Step, ...]:
     return _steps(
         # Scratch of kernels becomes main's, so that one plan covers all memory.
-        "loops-hoist-allocs",
+        # What a thread works in stays in its cache; that of several threads would go through the shared one.
+        Step("loops-hoist-allocs", {"private": PRIVATE_BYTES}),
         "loops-plan-memory",
         # Last in main, so that nothing has to know clocks.
         *(["loops-profile"] if options.profile else []),

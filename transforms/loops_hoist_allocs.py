@@ -7,9 +7,11 @@ After:  func.func private @k(%x: ..., %t: memref<?xf32, #loops.dims<s0>>, %out: 
           attributes {aicc.num_outputs = 1, aicc.num_scratch = 1, ...}
 
 Scratch arguments stand right before the outputs. Buffers of a known size of at most `limit` bytes stay: they lie on the
-stack, and each iteration of the loops around them has its own. A larger buffer inside of loops becomes one argument,
-and a view of it in the place of the allocation. What runs one after the other uses the same memory: there is room for
-each chunk of the loop around it that runs on threads, and parallel loops that do not run on threads become sequential.
+stack, and each iteration of the loops around them has its own. So do buffers of up to `private` bytes, and of twice as
+many together, inside of a loop that runs on threads: each thread then works in memory that stays in its own cache. A
+larger buffer inside of loops becomes one argument, and a view of it in the place of the allocation. What runs one after
+the other uses the same memory: there is room for each chunk of the loop around it that runs on threads, and parallel
+loops that do not run on threads become sequential.
 """
 
 from __future__ import annotations
@@ -38,22 +40,29 @@ from aicc.transforms.diagnostics import fail
 from aicc.transforms.loops_sizes import buffer_bytes, iteration_number, trip_count_dim
 
 
-def hoist_from_kernel(function: func.FuncOp, limit: int) -> list[AnyMemRef]:
+def hoist_from_kernel(function: func.FuncOp, limit: int, private: int = 0) -> list[AnyMemRef]:
     """
     Turns the large buffers of a kernel into arguments; gives the types of those, in terms of the kernel's symbols.
+
+    `limit` and `private` are the options of the pass.
 
     Raises:
         LocatedPassError: for a large buffer inside of a parallel loop whose number of iterations is not a size.
     """
     hoisted: list[AnyMemRef] = []
+    room = 2 * private
     entry = function.body.block
     for alloc in [op for op in function.walk() if isinstance(op, AllocOp)]:
         type = memref_of(alloc.result)
         size = buffer_bytes(alloc.result)
         # A buffer without elements may have symbolic dimensions, and the stack takes fixed types only.
         fixed = not any(isinstance(dim, SymExpr) for dim in memref_dims(type))
-        if fixed and not isinstance(size, SymExpr) and size <= limit:
-            continue
+        if fixed and not isinstance(size, SymExpr):
+            if size <= limit:
+                continue
+            if size <= min(private, room) and _is_on_threads(alloc):
+                room -= size
+                continue
         loops = _shared_loops(alloc)
         trips = [_trips(loop, alloc) for loop in loops]
         chunks = [ceildiv(dim_prod(trips), grain_of(loops[0]))] if loops else []
@@ -70,6 +79,14 @@ def hoist_from_kernel(function: func.FuncOp, limit: int) -> list[AnyMemRef]:
         function.attributes[NUM_SCRATCH] = IntegerAttr(len(hoisted), i64)
         function.update_function_type()
     return hoisted
+
+
+def _is_on_threads(op: Operation) -> bool:
+    """Whether a loop around the op runs on threads."""
+    parent = op.parent_op()
+    while parent is not None and not (isinstance(parent, ForOp) and parent.threads is not None):
+        parent = parent.parent_op()
+    return parent is not None
 
 
 def _shared_loops(alloc: AllocOp) -> list[ForOp]:
@@ -177,15 +194,22 @@ class LoopsHoistAllocsPass(ModulePass):
     limit: int = 16384
     """Largest buffer that stays on the stack, in bytes; at least 0."""
 
+    private: int = 0
+    """
+    Largest buffer that stays on the stack inside of a loop that runs on threads, in bytes, and half of what all of a
+    kernel take together; at least 0.
+    """
+
     def __post_init__(self) -> None:
-        if self.limit < 0:
-            raise PassFailedException(f"{self.name}: limit must be at least 0, got {self.limit}")
+        for name, value in (("limit", self.limit), ("private", self.private)):
+            if value < 0:
+                raise PassFailedException(f"{self.name}: {name} must be at least 0, got {value}")
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         scratch: dict[str, list[AnyMemRef]] = {}
         functions = [function for function in op.body.block.ops if isinstance(function, func.FuncOp)]
         for function in functions:
-            if is_kernel(function) and (hoisted := hoist_from_kernel(function, self.limit)):
+            if is_kernel(function) and (hoisted := hoist_from_kernel(function, self.limit, self.private)):
                 scratch[function.sym_name.data] = hoisted
         if not scratch:
             return

@@ -1,4 +1,5 @@
 // RUN: aicc-opt %s -p loops-hoist-allocs{limit=64} | filecheck %s --enable-var-scope
+// RUN: aicc-opt %s -p 'loops-hoist-allocs{limit=64 private=200}' | filecheck %s --check-prefix=OWN
 
 // Scratch of unknown size, and what is larger than the limit, goes in front of the outputs.
 // CHECK-LABEL: func.func private @k
@@ -82,5 +83,28 @@ func.func @main(%N: index, %x: memref<?xf32, #loops.dims<2*N>>, %out: memref<?xf
     attributes {aicc.symbols = ["N"], aicc.num_outputs = 1 : i64} {
   %n = loops.size #graph.shape<2*N>
   loops.call @k(%n, %x, %out) : index, memref<?xf32, #loops.dims<2*N>>, memref<?xf32, #loops.dims<2*N>>
+  func.return
+}
+
+// With `private`, what one thread works in stays where it is, up to that size and to twice as much in all.
+// OWN-LABEL: func.func private @own(
+// OWN-SAME:    %{{[a-z]+}}: memref<8x60xf32>, %{{[a-z]+}}: memref<8x40xf32>, %{{[a-z]+}}: memref<8xf32>) attributes
+// OWN:         loops.for "i" %{{.*}} = 0 to 8 parallel threads {
+// OWN:           loops.alloc : memref<50xf32>
+// OWN:           loops.alloc : memref<45xf32>
+// OWN-NOT:       loops.alloc
+func.func private @own(%out: memref<8xf32>) attributes {aicc.kernel, aicc.symbols = [], aicc.num_outputs = 1 : i64} {
+  %v = arith.constant 0.0 : f32
+  loops.for "i" %i = 0 to 8 parallel threads {
+    %a = loops.alloc : memref<50xf32>
+    %b = loops.alloc : memref<60xf32>
+    %c = loops.alloc : memref<45xf32>
+    %d = loops.alloc : memref<40xf32>
+    loops.store %v, %a[%i] : f32 to memref<50xf32>
+    loops.store %v, %b[%i] : f32 to memref<60xf32>
+    loops.store %v, %c[%i] : f32 to memref<45xf32>
+    loops.store %v, %d[%i] : f32 to memref<40xf32>
+    loops.store %v, %out[%i] : f32 to memref<8xf32>
+  }
   func.return
 }
