@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import onnx
@@ -141,7 +142,8 @@ def _observed_shapes(model: onnx.ModelProto, inputs: Inputs) -> dict[str, list[i
         options.log_severity_level = 4
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
         session = onnxruntime.InferenceSession(shown.SerializeToString(), options, providers=["CPUExecutionProvider"])
-        return {name: list(v.shape) for name, v in zip(wanted, session.run(wanted, inputs), strict=True)}
+        found: list[Any] = list(session.run(wanted, inputs))
+        return {name: list(value.shape) for name, value in zip(wanted, found, strict=True)}
     except Exception as error:
         raise KeyError("shapes of contractions") from error
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -194,7 +194,7 @@ OPS: dict[str, Op] = {
 class _Jax:
     """How jax makes and keeps arrays."""
 
-    ops = OPS
+    ops: ClassVar[Mapping[str, Op]] = OPS
 
     @staticmethod
     def array(value: np.ndarray) -> Any:

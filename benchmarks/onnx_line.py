@@ -7,7 +7,7 @@ The shapes of the inputs are fixed: what depends on them and on constants alone 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import onnx
@@ -23,7 +23,7 @@ Op = Callable[[Attributes, Sequence[Any]], Any]
 class Library(Protocol):
     """An array library. Integers known beforehand reach its operators as numpy arrays."""
 
-    ops: Mapping[str, Op]
+    ops: ClassVar[Mapping[str, Op]]
 
     @staticmethod
     def array(value: np.ndarray) -> Any: ...

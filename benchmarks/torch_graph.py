@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -198,7 +198,7 @@ OPS: dict[str, Op] = {
 class _Torch:
     """How torch makes and keeps arrays."""
 
-    ops = OPS
+    ops: ClassVar[Mapping[str, Op]] = OPS
 
     @staticmethod
     def array(value: np.ndarray) -> Any:
