@@ -67,6 +67,7 @@ from aicc.lowering.loops_to_llvm_masks import (
     scalar_condition,
     varying_mask,
 )
+from aicc.lowering.loops_to_llvm_transposed import block_size, load_transposed
 from aicc.lowering.loops_to_llvm_values import FunctionLowering
 
 _SELECT: dict[str, Attribute] = {"fastmathFlags": NO_FAST_MATH}
@@ -280,8 +281,36 @@ def lower_load(fn: FunctionLowering, op: LoadOp) -> None:
     rows = _rows(fn, buffer, shape, lambda lanes: fn.map_values(op.map, op.indices, lanes), op.fill is not None)
     active = fn.poly(op.lanes) if op.lanes is not None else None
     fill = fill_bits(fn, op.fill, element)
-    loaded = [_load_row(fn, buffer, row, count, active, fill) for row in rows]
+    loaded = _transposed(fn, buffer, rows, count, active, fill)
+    if loaded is None:
+        loaded = [_load_row(fn, buffer, row, count, active, fill) for row in rows]
     fn.set(op.result, [_from_memory(fn, value, element) for value in loaded], shape)
+
+
+def _transposed(
+    fn: FunctionLowering, buffer: Buffer, rows: Sequence[Row], count: int, active: Poly | None, fill: SSAValue
+) -> list[SSAValue] | None:
+    """Rows that are contiguous from one to the next while their lanes are not, by columns; None for all others."""
+    first = rows[0]
+    size = byte_size(buffer.element)
+    if first.stride is None or not block_size(len(rows), count, size):
+        return None
+    if (near := constant_value(first.stride)) is not None and abs(near) <= _MAX_SHUFFLED_STRIDE:
+        return None
+    for number, row in enumerate(rows):
+        apart = constant_value(add(row.extra, first.extra, -1))
+        if apart != number or row.stride != first.stride or row.conditions or row.varying:
+            return None
+    stride = first.stride
+
+    def load(lane: int, row: int, length: int) -> SSAValue:
+        pointer = fn.address(buffer, first.offset, add(rows[row].extra, multiply(stride, constant(lane))))
+        if active is not None:
+            condition = scalar_condition(fn, [(constant(lane), active)])
+            pointer = _or_elsewhere(fn, pointer, condition, fn.slot(fill, length))
+        return _plain_load(fn, pointer, buffer.element, length)
+
+    return load_transposed(fn, len(rows), count, size, load)
 
 
 def _load_row(

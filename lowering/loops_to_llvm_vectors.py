@@ -15,6 +15,7 @@ from aicc.dialects.loops.access import lanes_of, scalar_of
 from aicc.dialects.loops.vectors import BroadcastOp, ReduceOp, TransposeOp
 from aicc.lowering.loops_to_llvm_arith import from_f32, is_small_float, to_f32
 from aicc.lowering.loops_to_llvm_emit import element_in, lanes_in
+from aicc.lowering.loops_to_llvm_transposed import interleave
 from aicc.lowering.loops_to_llvm_values import FunctionLowering
 
 _REASSOCIATE: dict[str, Attribute] = {"fastmathFlags": base.FastMathAttr((FastMathFlag.REASSOC,))}
@@ -138,7 +139,7 @@ def lower_transpose(fn: FunctionLowering, op: TransposeOp) -> None:
         fn.set(op.result, [source.rows[_row_index(shape, source_position(position))] for position in leading])
         return
     if permutation == [1, 0] and shape[0] == shape[1] and shape[0] & (shape[0] - 1) == 0:
-        fn.set(op.result, _interleave(fn, list(source.rows)))
+        fn.set(op.result, interleave(fn, list(source.rows)))
         return
     lanes: dict[tuple[int, int], SSAValue] = {}
     rows: list[SSAValue] = []
@@ -152,15 +153,3 @@ def lower_transpose(fn: FunctionLowering, op: TransposeOp) -> None:
             parts.append(lanes[key])
         rows.append(fn.row_of(parts))
     fn.set(op.result, rows)
-
-
-def _interleave(fn: FunctionLowering, rows: list[SSAValue]) -> list[SSAValue]:
-    """The transpose of `n` rows of `n` lanes, a power of two: log2(n) rounds of interleaving row `i` with `i + n/2`."""
-    n = len(rows)
-    low = [lane // 2 + (n if lane % 2 else 0) for lane in range(n)]
-    high = [lane + n // 2 for lane in low]
-    rounds = n.bit_length() - 1
-    for _ in range(rounds):
-        halves = zip(rows[: n // 2], rows[n // 2 :], strict=True)
-        rows = [fn.shuffle(a, b, lanes) for a, b in halves for lanes in (low, high)]
-    return rows

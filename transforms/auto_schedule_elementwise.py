@@ -1,10 +1,13 @@
 """
 Strategy "elementwise": no reduction; the loop along which results are contiguous runs along lanes.
 
-Loops that walk all buffers contiguously together are collapsed into one first.
+Loops that walk all buffers contiguously together are collapsed into one first. Where an input is contiguous along
+another loop, blocks of both are transposed in registers.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 from aicc.transforms.auto_schedule_common import Kernel, vector_width
 from aicc.transforms.auto_schedule_threads import Shared, certain_trips, spread
@@ -13,6 +16,12 @@ from aicc.transforms.loops_facts import Loop, Nest
 
 LIGHT_BODY = 12
 """Arithmetic ops per element up to which four registers are used at once."""
+
+NEAR = 4
+"""Elements this far apart are read with the vectors between them."""
+
+CACHE_LINE = 64
+"""Bytes that are read from memory at once."""
 
 
 def collapsible(nest: Nest, outer: Loop, inner: Loop) -> bool:
@@ -46,8 +55,60 @@ def lane_order(kernel: Kernel, nest: Nest) -> list[Loop]:
     return sorted(inner_first, key=cost)
 
 
+@dataclass(frozen=True)
+class Block:
+    """What is transposed in registers at once: a line of cache along `loop`, a register along the lanes."""
+
+    loop: Loop
+    rows: int
+    lanes: int
+
+
+def transposed_block(kernel: Kernel, nest: Nest, lane: Loop) -> Block | None:
+    """
+    The block to transpose where an input is read contiguously along another loop than `lane` and far apart along it.
+
+    `None` if there is no such input, a loop is shorter than the block, or the body is more than moving data.
+    """
+    if nest.heavy_ops or nest.body_ops > LIGHT_BODY:
+        return None
+    for access in nest.accesses:
+        move = access.moves[lane]
+        if access.is_store or move.stride in range(-NEAR, NEAR + 1) or move.period:
+            continue
+        # Registers of less than 16 bytes are not worth it; those of 1 and 2 bytes are halves, to keep blocks square.
+        lanes = kernel.facts.lanes(8 * access.bytes) if access.bytes >= 4 else 16 // access.bytes
+        rows = max(CACHE_LINE // access.bytes, lanes) if access.bytes >= 4 else lanes
+        for loop in nest.parallel:
+            if access.moves[loop].stride == 1 and loop is not lane and not loop.limit:
+                if loop.trips >= rows and lane.trips >= lanes > 1:
+                    return Block(loop, rows, lanes)
+    return None
+
+
+def schedule_transposed(kernel: Kernel, nest: Nest, lane: Loop, block: Block) -> None:
+    """Writes the schedule of a nest with blocks of two loops in registers."""
+    writer = kernel.writer
+    loops = [loop for loop in nest.parallel if loop not in (lane, block.loop)] + [block.loop, lane]
+    handles = writer.interchange(
+        [writer.loop(loop.label) for loop in nest.parallel], [nest.parallel.index(loop) for loop in loops]
+    )
+    sizes = [1] * (len(loops) - 2) + [block.rows, block.lanes]
+    tiled = writer.tile(handles, sizes, None, f"blocks of {block.rows} x {block.lanes} are transposed in registers")
+    writer.vectorize(tiled.inners[-2:])
+    cycles = 2.0 * nest.iterations * len(nest.accesses) / block.lanes
+    shared = [
+        Shared(handle, max(1, loop.trips // size), max(1, certain_trips(loop, loop.trips) // size))
+        for handle, loop, size in zip(tiled.outers, loops, sizes, strict=True)
+    ]
+    spread(kernel, shared, cycles)
+
+
 def schedule_elementwise(kernel: Kernel, nest: Nest, lane: Loop) -> None:
     """Writes the schedule of a nest without reductions, with lanes along `lane`."""
+    if (block := transposed_block(kernel, nest, lane)) is not None:
+        schedule_transposed(kernel, nest, lane, block)
+        return
     writer = kernel.writer
     loops = list(nest.parallel)
     handles = [writer.loop(loop.label) for loop in loops]

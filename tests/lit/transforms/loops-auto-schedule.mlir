@@ -107,3 +107,36 @@ func.func private @vectors(%x: memref<16x24xf32>, %o: memref<16x24xf32>)
   }
   func.return
 }
+
+// An input that is contiguous along another loop: blocks of both are transposed in registers.
+// CHECK-LABEL: transform.named_sequence @transpose_schedule
+// CHECK:         %{{.*}}, %{{.*}}, %[[ROWS:.*]], %[[LANES:.*]], %{{.*}} = schedule.tile %{{.*}}, %{{.*}} {{.*}}sizes = array<i64: 16, 8>
+// CHECK-NEXT:    schedule.vectorize %[[ROWS]], %[[LANES]]
+// DONE-LABEL: @transpose(
+// DONE:         %[[B:.*]] = loops.load %x[%{{.*}} + l1, %{{.*}} + l0] : memref<64x96xf32> to vector<16x8xf32>
+// DONE-NEXT:    loops.store %[[B]], %o[%{{.*}} + l0, %{{.*}} + l1]
+func.func private @transpose(%x: memref<64x96xf32>, %o: memref<96x64xf32>)
+    attributes {aicc.kernel, aicc.symbols = [], aicc.num_outputs = 1 : i64} {
+  loops.for "s0_d0" %i = 0 to 96 parallel {
+    loops.for "s0_d1" %j = 0 to 64 parallel {
+      %a = loops.load %x[%j, %i] : memref<64x96xf32> to f32
+      loops.store %a, %o[%i, %j] : f32 to memref<96x64xf32>
+    }
+  }
+  func.return
+}
+
+// Too few channels for a block: lanes along the pixels that are stored together.
+// CHECK-LABEL: transform.named_sequence @few_channels_schedule
+// CHECK-NOT:     transposed in registers
+// CHECK:         transform.yield
+func.func private @few_channels(%x: memref<64x3xf32>, %o: memref<3x64xf32>)
+    attributes {aicc.kernel, aicc.symbols = [], aicc.num_outputs = 1 : i64} {
+  loops.for "s0_d0" %i = 0 to 3 parallel {
+    loops.for "s0_d1" %j = 0 to 64 parallel {
+      %a = loops.load %x[%j, %i] : memref<64x3xf32> to f32
+      loops.store %a, %o[%i, %j] : f32 to memref<3x64xf32>
+    }
+  }
+  func.return
+}
