@@ -14,9 +14,9 @@ from dataclasses import asdict
 from importlib.util import find_spec
 from pathlib import Path
 
-from benchmarks.accuracy import measure_accuracy
+from benchmarks.accuracy import accuracy_table, measure_accuracy, read_accuracy
 from benchmarks.cases import Case
-from benchmarks.costs import measure_costs
+from benchmarks.costs import costs_table, measure_costs, read_costs
 from benchmarks.engines import engines_here
 from benchmarks.kernels.catalog import kernel_cases
 from benchmarks.machine import Limits, limits
@@ -128,6 +128,10 @@ def report(arguments: argparse.Namespace) -> int:
         print(f"## {kind}\n\n{summary(rows)}\n\n{markdown(worst_first(rows), peers)}\n")
         if find_spec("matplotlib"):
             plot(kind, rows, arguments.out)
+    if found := read_costs(arguments.out / "costs.json"):
+        print(f"## Seconds until a model is ready, and memory\n\n{costs_table(found)}\n")
+    if errors := read_accuracy(arguments.out / "accuracy.json"):
+        print(f"## Errors against float64\n\n{accuracy_table(errors.values())}\n")
     return 0
 
 

@@ -113,6 +113,22 @@ def measure_accuracy(cases: Iterable[Case], engines: Sequence[str], keep: Path) 
     return measured
 
 
+def accuracy_table(found: Iterable[Accuracy], engine: str = "aicc", reference: str = "onnxruntime") -> str:
+    """Markdown: errors by engine, and that of `engine` over that of `reference`."""
+    found = list(found)
+    engines = list(dict.fromkeys(name for entry in found for name in entry.errors))
+    lines = [f"| model | {' | '.join(engines)} | {engine} / {reference} |", "|---|" + "---:|" * (len(engines) + 1)]
+    for entry in found:
+        if entry.refused:
+            lines.append(f"| {entry.case} | {entry.refused} |")
+            continue
+        cells = [f"{entry.errors[name]:.1e}" if name in entry.errors else "-" for name in engines]
+        ours, other = entry.errors.get(engine), entry.errors.get(reference)
+        cells.append(f"{ours / other:.2f}" if ours is not None and other else "-")
+        lines.append(f"| {entry.case} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
 def read_accuracy(path: Path) -> dict[str, Accuracy]:
     """By case; empty if there is no such file."""
     if not path.exists():

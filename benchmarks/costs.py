@@ -104,11 +104,28 @@ HEADER = (
 )
 
 
+def read_costs(path: Path) -> list[Costs]:
+    """None if there is no such file."""
+    return [Costs(**costs) for costs in json.loads(path.read_text())["costs"]] if path.exists() else []
+
+
+def costs_table(found: Iterable[Costs]) -> str:
+    """Markdown: a line for each model and engine."""
+    names = ["model", "engine", "cold", "warm", "load", "compile MB", "children MB", "run MB", "run peak MB"]
+    lines = [f"| {' | '.join(names)} |", "|---|---|" + "---:|" * (len(names) - 2)]
+    for c in found:
+        if c.refused:
+            lines.append(f"| {c.case} | {c.engine} | {c.refused} |")
+            continue
+        cells = [duration(seconds) for seconds in (c.cold, c.warm, c.warm_load)]
+        cells += [f"{size / 2**20:.0f}" for size in (c.compile_peak, c.children_peak, c.run_bytes, c.run_peak)]
+        lines.append(f"| {c.case} | {c.engine} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
 def measure_costs(cases: Iterable[Case], engines: Sequence[str], threads: int, keep: Path) -> list[Costs]:
     """A line for each network and engine, printed as it comes and merged into the file."""
-    found: dict[str, Costs] = {}
-    if keep.exists():
-        found = {f"{c['case']} {c['engine']}": Costs(**c) for c in json.loads(keep.read_text())["costs"]}
+    found = {f"{c.case} {c.engine}": c for c in read_costs(keep)}
     print(HEADER, flush=True)
     measured: list[Costs] = []
     with tempfile.TemporaryDirectory() as name:

@@ -10,8 +10,9 @@ import onnxruntime
 import pytest
 
 import aicc
-from benchmarks.accuracy import exact, in_float64
+from benchmarks.accuracy import Accuracy, accuracy_table, exact, in_float64
 from benchmarks.cases import Case, Work, work_of
+from benchmarks.costs import Costs, costs_of, costs_table
 from benchmarks.kernels.catalog import kernel_cases
 from benchmarks.kernels.convolution import Convolution, convolution, convolutions_of
 from benchmarks.machine import copy_program, fma_program, read_program, regions_program
@@ -214,3 +215,26 @@ def test_pictures_are_drawn(tmp_path: Path):
 
 def test_a_case_names_its_family():
     assert Case("conv/x/y", small.adds_two_vectors).family == "conv"
+
+
+def test_costs_and_errors_have_tables():
+    table = costs_table(
+        [Costs("net/a", "aicc", 4.0, 0.2, 0.1, 3 << 20, 0, 2 << 20, 2 << 20), Costs("net/b", "aicc", refused="no")]
+    )
+    assert "| net/a | aicc | 4.00s | 200m | 100m | 3 | 0 | 2 | 2 |" in table
+    assert "| net/b | aicc | no |" in table
+    text = accuracy_table([Accuracy("net/a", {"aicc": 2e-6, "onnxruntime": 1e-6}), Accuracy("net/b", {}, "no run")])
+    assert "| net/a | 2.0e-06 | 1.0e-06 | 2.00 |" in text
+    assert "| net/b | no run |" in text
+
+
+def test_what_it_takes_to_be_ready_is_measured(tmp_path: Path):
+    onnx.save(small.adds_two_vectors(), tmp_path / "m.onnx")
+    np.savez(tmp_path / "x.npz", a=np.ones(8, np.float32), b=np.ones(8, np.float32))
+    found = costs_of("add", "onnxruntime", tmp_path / "m.onnx", tmp_path / "x.npz", 1)
+    assert not found.refused
+    assert found.cold > found.warm_load > 0
+    assert found.run_bytes > 0
+    assert costs_of("add", "numpy", tmp_path / "m.onnx", tmp_path / "x.npz", 1).refused.startswith(
+        "StartError: NotImpl"
+    )
