@@ -26,8 +26,10 @@ from benchmarks.memory import resident_bytes, resident_peak_bytes
 
 def blas() -> str:
     """The kernels that numpy's matrix product uses, as threadpoolctl names them."""
-    from threadpoolctl import threadpool_info
-
+    try:
+        from threadpoolctl import threadpool_info
+    except ImportError:
+        return "unknown (threadpoolctl is not installed)"
     found = [f"{info['internal_api']} {info.get('version')}, {info.get('architecture')}" for info in threadpool_info()]
     return "; ".join(found) or "unknown"
 
