@@ -9,9 +9,9 @@ from xdsl.dialects.builtin import ArrayAttr, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint
-from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import VerifyException
 
+from aicc.dialects.graph.callees import find_callee
 from aicc.dialects.graph.control import CallOp, IfOp, WhileOp, YieldOp
 from aicc.dialects.graph.dims import dims_of, is_tensor, symbols_of
 from aicc.dialects.graph.interfaces import OpBuilder
@@ -62,7 +62,7 @@ def lower_while(op: WhileOp, b: OpBuilder) -> Lowered:
 
 def lower_call(op: CallOp, b: OpBuilder) -> Sequence[SSAValue]:
     """The callee's symbols get their values from the sizes of the arguments."""
-    callee = SymbolTable.lookup_symbol(op, op.callee)
+    callee = find_callee(op, op.callee)
     name = op.callee.string_value()
     if not isinstance(callee, FuncOp):
         raise VerifyException(f"'@{name}' is no function of this module")

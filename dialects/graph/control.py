@@ -24,10 +24,11 @@ from xdsl.irdl import (
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import IsTerminator, Pure, SymbolTable, SymbolUserOpInterface
+from xdsl.traits import IsTerminator, Pure, SymbolUserOpInterface
 from xdsl.utils.exceptions import VerifyException
 
 from aicc.dialects.graph.assembly import parse_properties, print_properties
+from aicc.dialects.graph.callees import find_callee
 from aicc.dialects.graph.dims import dims_of, is_tensor, substitute_type, tensor_type
 from aicc.dialects.graph.interfaces import Arrays, ControlOp, Frame, FusionKind, may_be_same_type
 from aicc.dialects.graph.unify import symbol_values
@@ -258,7 +259,7 @@ class CallSymbolUse(SymbolUserOpInterface):
 
     def verify(self, op: Operation) -> None:
         assert isinstance(op, CallOp)
-        callee = SymbolTable.lookup_symbol(op, op.callee)
+        callee = find_callee(op, op.callee)
         name = op.callee.string_value()
         if not isinstance(callee, FuncOp):
             raise VerifyException(f"'@{name}' is no function of this module")

@@ -12,9 +12,10 @@ from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 from xdsl.irdl import IRDLOperation, irdl_op_definition, prop_def, traits_def, var_operand_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, SymbolTable, SymbolUserOpInterface
+from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, SymbolUserOpInterface
 from xdsl.utils.exceptions import VerifyException
 
+from aicc.dialects.graph.callees import find_callee
 from aicc.dialects.graph.dims import Dim, provably_different, substitute, sym
 from aicc.dialects.loops.attrs import AnyMemRef, memref_dims
 from aicc.dialects.loops.functions import NUM_OUTPUTS, num_outputs, num_scratch, symbol_arguments, symbol_names
@@ -40,7 +41,7 @@ class _CalleeCheck(SymbolUserOpInterface):
 
     def verify(self, op: Operation) -> None:
         assert isinstance(op, CallOp)
-        callee = SymbolTable.lookup_symbol(op, op.callee)
+        callee = find_callee(op, op.callee)
         if not isinstance(callee, FuncOp):  # C1
             raise VerifyException(f"'{op.callee_name}' is no function of this module")
         expected = callee.function_type.inputs.data
@@ -114,7 +115,7 @@ class CallOp(IRDLOperation):
         Raises:
             VerifyException: if the module has none of that name.
         """
-        callee = SymbolTable.lookup_symbol(self, self.callee)
+        callee = find_callee(self, self.callee)
         if not isinstance(callee, FuncOp):
             raise VerifyException(f"'{self.callee_name}' is no function of this module")
         return callee

@@ -30,10 +30,11 @@ from xdsl.irdl import (
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import IsolatedFromAbove, Pure, SymbolTable, SymbolUserOpInterface
+from xdsl.traits import IsolatedFromAbove, Pure, SymbolUserOpInterface
 from xdsl.utils.exceptions import VerifyException
 
 from aicc.dialects.graph.buffers import attribute_array
+from aicc.dialects.graph.callees import find_callee
 from aicc.dialects.graph.dims import (
     Dim,
     ShapeAttr,
@@ -153,7 +154,7 @@ class CallSymbolUser(SymbolUserOpInterface):
 
     def verify(self, op: Operation) -> None:
         assert isinstance(op, CallOp)
-        callee = SymbolTable.lookup_symbol(op, op.callee)
+        callee = find_callee(op, op.callee)
         if not isinstance(callee, FuncOp):  # C1
             raise VerifyException(f"'{op.callee_name}' is no function of this module")
         names = function_symbols(callee)
@@ -216,7 +217,7 @@ class CallOp(IRDLOperation, RegionExecutableOp):
         return self.callee.string_value()
 
     def evaluate_in(self, frame: Frame, operands: Sequence[Array]) -> Sequence[Array]:
-        callee = SymbolTable.lookup_symbol(self, self.callee)
+        callee = find_callee(self, self.callee)
         assert isinstance(callee, FuncOp)
         values = evaluate_dims(self.symbols.data, frame.symbols)
         symbols = dict(zip(function_symbols(callee), values, strict=True))
