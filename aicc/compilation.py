@@ -22,6 +22,7 @@ from aicc.objects import emit_objects, split
 from aicc.runtime.compiled import CompiledProgram, Machine
 from aicc.runtime.signature import parse_signature
 from aicc.source import load_module, model_folder
+from aicc.tools.instruments import watching_instruments
 from aicc.tools.pipeline import PassStep
 from aicc.tools.runner import InternalFault, PipelineRunner
 from aicc.transforms.verify import verify
@@ -61,7 +62,7 @@ def compile_module(
     if level != LEVELS[-1]:
         main_function(module)
     steps = [PassStep(_load(step)) for step in pipeline_steps(pipeline, options, start=level)]
-    PipelineRunner(make_context(), verify_borders=False).run(steps[:-1], module)
+    PipelineRunner(make_context(), watching_instruments(), verify_borders=False).run(steps[:-1], module)
     # The llvm dialect knows weights by name only; until then passes make new ones, as folding does.
     buffers = settle_names(module)
     # The last step goes kernel by kernel, so that object code is made while further kernels are lowered.

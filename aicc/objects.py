@@ -17,6 +17,7 @@ from aicc.backends.llvm.writer import module_to_llvm_text
 from aicc.content import digest_of
 from aicc.runtime.cache import Cache
 from aicc.runtime.threads import default_threads
+from aicc.transforms.kernel_clock import tell
 from aicc.versions import library_versions
 
 ENTRY_POINTS = ("main", "prepare")
@@ -82,6 +83,12 @@ def _declaration(op: Operation) -> Operation:
     return llvm.FuncOp(op.sym_name.data, op.function_type, llvm.LinkageAttr("external"))
 
 
+def _name(part: ModuleOp) -> str:
+    """The kernel or entry point that a part is made for: the last function that others can call."""
+    names = [op.sym_name.data for op in part.ops if isinstance(op, llvm.FuncOp) and op.body.blocks]
+    return names[-1] if names else ""
+
+
 def emit_objects(parts: Iterable[ModuleOp], target: Target, *, cache: bool) -> list[bytes]:
     """
     Object code of `parts`; from the cache where `cache` is set and an intact entry exists.
@@ -91,6 +98,7 @@ def emit_objects(parts: Iterable[ModuleOp], target: Target, *, cache: bool) -> l
     store = Cache.open() if cache else None
     images: list[bytes | None] = []
     missing: list[tuple[int, str]] = []
+    names: list[str] = []
     with Emitter(target, default_threads()) as emitter:
         for part in parts:
             text = module_to_llvm_text(part)
@@ -98,12 +106,15 @@ def emit_objects(parts: Iterable[ModuleOp], target: Target, *, cache: bool) -> l
             image = None if store is None else store.read_object(key)
             if image is None:
                 missing.append((len(images), key))
+                names.append(_name(part))
                 emitter.add(text)
             images.append(image)
         for (index, key), image in zip(missing, emitter.finish(), strict=True):
             images[index] = image
             if store is not None:
                 store.write_object(key, image)
+    for index, name in enumerate(names):
+        tell("emit", name, emitter.seconds[index])
     if store is not None and missing:
         store.prune()
     return [image for image in images if image is not None]

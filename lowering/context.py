@@ -4,6 +4,7 @@ The xDSL context that every tool of ours works in: all dialects of xDSL, of plug
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -25,6 +26,7 @@ from aicc.transforms.table import PASSES as TRANSFORM_PASSES
 OWN_PASSES: dict[str, PassEntry] = TRANSFORM_PASSES | LOWERING_PASSES
 """Our passes, name -> table row."""
 
+_DIALECT = re.compile(r"(?:^|[^\w.])([A-Za-z_]\w*)\.[A-Za-z_]")
 _GROUP = "xdsl.universe"
 _OWN_UNIVERSES = frozenset({"aicc", "xdsl"})
 """Entry points of our own tables and of xDSL itself, which are read without going through the entry point."""
@@ -94,3 +96,10 @@ def make_context(*, allow_unregistered: bool = False) -> Context:
     for name, load in registry().dialects.items():
         context.register_dialect(name, load)
     return context
+
+
+def load_dialects(context: Context, text: str) -> None:
+    """Imports the dialects that `text` may have ops, types or attributes of, as its parser would one by one."""
+    for name in sorted({match[1] for match in _DIALECT.finditer(text)}):
+        if name in registry().dialects:
+            context.get_optional_dialect(name)

@@ -36,6 +36,7 @@ from aicc.lowering.loops_to_llvm_buffers import ModuleState
 from aicc.lowering.loops_to_llvm_functions import SIGNATURE, Function
 from aicc.lowering.loops_to_llvm_parallel import lower_parallel, runtime_declaration
 from aicc.transforms.diagnostics import fail
+from aicc.transforms.kernel_clock import kernel_time
 
 Handler = Callable[[Function, Any], None]
 
@@ -136,7 +137,8 @@ def _lower(functions: Sequence[func.FuncOp], defined: Mapping[str, func.FuncOp])
             else:
                 loops_to_llvm_control.lower_blocks(fn, blocks, lambda block: lower_block(fn, block))
 
-        made += loops_to_llvm_functions.lower_function(op, state, defined, body)
+        with kernel_time("lower", op.sym_name.data):
+            made += loops_to_llvm_functions.lower_function(op, state, defined, body)
     if main is not None:
         entry = next(op for op in made if isinstance(op, base.FuncOp) and op.sym_name.data == "main")
         entry.attributes[SIGNATURE] = StringAttr(state.signature_text())

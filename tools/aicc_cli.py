@@ -36,6 +36,7 @@ def _parser() -> argparse.ArgumentParser:
     folder_help = "folder of the weight files that IR on standard input names (default: the current one)"
     run.add_argument("--weights-folder", metavar="DIR", help=folder_help)
     run.add_argument("--output-dir", metavar="DIR", help="write each output to DIR/<name>.npy instead of printing it")
+    run.add_argument("--timing", action="store_true", help="print where compiling took its time, per pass and kernel")
     run.add_argument("--time", action="store_true", help="print compile time and time per run")
     run.add_argument("--profile", action="store_true", help="print the time of each kernel, slowest first")
     run.add_argument("--trace", metavar="FILE.json", help="write the kernels of a run for Perfetto (with --profile)")

@@ -8,6 +8,7 @@ import statistics
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from aicc.runtime.expressions import compile_expression
 from aicc.runtime.model import Model
 from aicc.runtime.signature import TensorInfo
 from aicc.tools.cli_errors import UsageError
+from aicc.tools.instruments import Timing
 
 _RUNS = 10
 """Timed runs; the median is shown."""
@@ -44,7 +46,13 @@ def _run(module: ModuleOp, options: argparse.Namespace, start: float) -> int:
         raise UsageError("--profile with --interpret: nothing is compiled that could be timed")
     if options.trace is not None and not options.profile:
         raise UsageError("--trace without --profile")
-    model = None if options.interpret else _compile(module, options)
+    if options.timing and options.interpret:
+        raise UsageError("--timing with --interpret: nothing is compiled that could be timed")
+    timing = Timing() if options.timing else None
+    with nullcontext() if timing is None else timing.watching():
+        model = None if options.interpret else _compile(module, options)
+    if timing is not None:
+        print(timing.report(), file=sys.stderr)
     inputs, outputs, run = _interpreted(module) if model is None else _compiled(model)
     ready = time.perf_counter()
     arrays = _arrays(inputs, _pairs(options.input, "--input"), _pairs(options.size, "--size"))

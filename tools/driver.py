@@ -15,7 +15,7 @@ from typing import TypeVar
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import DiagnosticException, ParseError
 
-from aicc.lowering.context import make_context
+from aicc.lowering.context import load_dialects, make_context
 from aicc.lowering.parse import parse_module
 from aicc.tools.diagnostics import Diagnostic, from_exception, from_message, render
 from aicc.tools.emit import emit
@@ -30,6 +30,7 @@ from aicc.tools.runner import BrokenIR, Instrument, InternalFault, PipelineRunne
 from aicc.tools.source import Chunk, InputError, Source, read_source
 from aicc.tools.weights import WeightKeeper
 from aicc.transforms.diagnostics import diagnostic_handler
+from aicc.transforms.kernel_clock import listening
 from aicc.transforms.verify import tidy, verify
 
 DIAGNOSTIC_STATUS = 1
@@ -146,6 +147,9 @@ class _Driver:
         return search_folder(folder)
 
     def _parse(self, chunk: Chunk) -> ModuleOp:
+        if self.timing is not None:
+            # The parser loads dialects as it meets them; their time is not its own.
+            self._timed("Import of dialects", lambda: load_dialects(self.context, chunk.text))
         started = time.perf_counter()
         module = parse_module(chunk.text, self.source.name, context=self.context, first_line=chunk.first_line)
         if self.timing is not None:
@@ -168,8 +172,10 @@ class _Driver:
             return
         each = self.options.verify_each
         runner = PipelineRunner(self.context, self.instruments, verify_each=each is True, verify_borders=each is None)
+        heard = nullcontext() if self.timing is None else listening(self.timing.add_kernel)
         try:
-            runner.run(self.steps, module)
+            with heard:
+                runner.run(self.steps, module)
             if each is None:
                 self._verify_end(module, runner.current)
         except BrokenIR as error:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from hashlib import blake2b
 
@@ -15,6 +18,7 @@ from aicc.tools.options import Options
 from aicc.tools.pipeline import NestStep
 from aicc.tools.printing import op_text
 from aicc.tools.runner import Instrument, op_count
+from aicc.transforms.kernel_clock import listening
 
 
 class IRPrinting(Instrument):
@@ -58,6 +62,14 @@ class IRPrinting(Instrument):
         print(f"// -----// {title} //----- //\n{op_text(shown, self._options)}", file=sys.stderr)
 
 
+_watching: ContextVar[tuple[Instrument, ...]] = ContextVar("instruments", default=())
+
+
+def watching_instruments() -> tuple[Instrument, ...]:
+    """The instruments of the enclosing `Timing.watching`."""
+    return _watching.get()
+
+
 @dataclass
 class _Row:
     """One line of the report; a nested pipeline holds further rows."""
@@ -74,10 +86,12 @@ class Timing(Instrument):
     Wall time and op counts per pass, as a tree.
 
     A pass that runs on several ops (functions, say) has one row with sums over them. Counting ops is not in the times.
+    Below the passes stand the kernels, with what making and carrying out schedules and lowering took of each.
     """
 
     def __init__(self) -> None:
         self._root = _Row("Total")
+        self._kernels: dict[str, dict[str, float]] = {}
         self._open = [self._root]
         self._starts: list[float] = []
 
@@ -106,10 +120,25 @@ class Timing(Instrument):
         """A row for work outside the passes, such as parsing."""
         self._root.rows.append(_Row(name, seconds, ops_after=ops))
 
+    def add_kernel(self, work: str, kernel: str, seconds: float) -> None:
+        """Time spent on one kernel, as `aicc.transforms.kernel_clock` tells it."""
+        times = self._kernels.setdefault(kernel, {})
+        times[work] = times.get(work, 0.0) + seconds
+
     def _row(self, name: str) -> _Row:
         row = _Row(name)
         self._open[-1].rows.append(row)
         return row
+
+    @contextmanager
+    def watching(self) -> Generator[None]:
+        """Pipelines and kernels in this context are timed."""
+        token = _watching.set((self,))
+        try:
+            with listening(self.add_kernel):
+                yield
+        finally:
+            _watching.reset(token)
 
     def report(self) -> str:
         """The table, widest numbers first, in the order in which things ran."""
@@ -125,7 +154,17 @@ class Timing(Instrument):
             lines.append(_line(row, depth, total))
             pending += [(inner, depth + 1) for inner in reversed(row.rows)]
         lines.append(_line(_Row("Total", total), 0, total))
-        return "\n".join(lines)
+        return "\n".join([*lines, *self._kernel_lines()])
+
+    def _kernel_lines(self) -> list[str]:
+        """A line for each kernel, the longest first."""
+        if not self._kernels:
+            return []
+        columns = ("schedule", "apply", "lower", "emit")
+        lines = ["", f"  {'  '.join(f'{name:>9}' for name in columns)}  ----Kernel----"]
+        for name, times in sorted(self._kernels.items(), key=lambda item: -sum(item[1].values())):
+            lines.append(f"  {'  '.join(f'{times.get(column, 0.0):9.4f}' for column in columns)}  @{name}")
+        return lines
 
 
 def _merged(rows: list[_Row]) -> list[_Row]:

@@ -42,6 +42,7 @@ from aicc.dialects.schedule.ops import (
     VectorizeOp,
 )
 from aicc.transforms.diagnostics import fail, note, warn
+from aicc.transforms.kernel_clock import kernel_time
 from aicc.transforms.loops_buffers import shrink_buffers
 from aicc.transforms.loops_collapse import collapse_loops
 from aicc.transforms.loops_fuse import fuse_loops
@@ -252,7 +253,8 @@ class LoopsApplySchedulesPass(ModulePass):
             kernel = find_function(op, name)
             if kernel is None:
                 fail(sequence, f"a schedule for the kernel @{name}, which does not exist")
-            apply_schedule(op, kernel, sequence)
+            with kernel_time("apply", name):
+                apply_schedule(op, kernel, sequence)
             sequence.detach()
             sequence.erase()
         for other in op.body.block.ops:

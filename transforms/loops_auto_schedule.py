@@ -35,6 +35,7 @@ from aicc.transforms.auto_schedule_pixels import merge_pixels
 from aicc.transforms.auto_schedule_reduce import best_reductions, reduce_cycles, schedule_reductions
 from aicc.transforms.auto_schedule_stream import schedule_stream, streamed
 from aicc.transforms.auto_schedule_threads import Shared, certain_trips, enough_around, spread
+from aicc.transforms.kernel_clock import kernel_time
 from aicc.transforms.loops_collapse import collapse_loops
 from aicc.transforms.loops_facts import Loop, Nest, analyse_nest, loop_facts
 from aicc.transforms.loops_index import fold_index_ops
@@ -209,7 +210,8 @@ class LoopsAutoSchedulePass(ModulePass):
             name = kernel.sym_name.data
             if name + SUFFIX in have or not is_plain(kernel):
                 continue
-            sequence = auto_schedule(kernel, facts, constants.get(name, frozenset()))
+            with kernel_time("schedule", name):
+                sequence = auto_schedule(kernel, facts, constants.get(name, frozenset()))
             if sequence is not None:
                 block.insert_op_after(sequence, kernel)
                 made = True

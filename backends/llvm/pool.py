@@ -5,6 +5,7 @@ import heapq
 import subprocess
 import sys
 import threading
+import time
 from typing import Self
 
 from aicc.backends.llvm.objects import emit_object
@@ -56,6 +57,8 @@ class Emitter:
         self._most_workers = processes - 1
         self._texts: list[str] = []
         self._results: dict[int, bytes] = {}
+        self.seconds: dict[int, float] = {}
+        """Time that each part took, by its position."""
         self._pending: list[tuple[int, int]] = []
         """Heap of minus length and position."""
         self._characters = 0
@@ -83,7 +86,9 @@ class Emitter:
         self._close_queue()
         while len(self._results) < len(self._texts):
             while (index := self._take()) is not None:
+                start = time.perf_counter()
                 self._results[index] = emit_object(self._texts[index], self._target)
+                self.seconds[index] = time.perf_counter() - start
             for thread in self._threads:
                 thread.join()
         return [self._results[index] for index in range(len(self._texts))]
@@ -113,7 +118,9 @@ class Emitter:
 
     def _serve(self, worker: _Worker) -> None:
         while (index := self._take()) is not None:
+            start = time.perf_counter()
             image = worker.emit(self._texts[index])
+            self.seconds[index] = time.perf_counter() - start
             if image is None:
                 with self._changed:
                     heapq.heappush(self._pending, (-len(self._texts[index]), index))
