@@ -184,7 +184,7 @@ def compare(
             results[engine] = results_of(pool[engine], folder)
             times[engine] = []
         except PeerError as error:
-            refused[engine] = str(error)
+            refused[engine] = str(error).replace(f"{model}: ", "")
     for _ in range(rounds):
         for engine, collected in times.items():
             collected += pool[engine].ask("time", seconds, 1)
