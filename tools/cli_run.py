@@ -37,11 +37,12 @@ def run_command(options: argparse.Namespace) -> int:
         if not source.strip():
             raise UsageError("nothing on standard input, expected textual IR")
     with search_folder(options.weights_folder or model_folder(source) or Path()):
-        module = load_module(source)
-        return _run(module, options, start)
+        # `compile` itself finds a program in the cache before it looks at the model, but knows no other folder.
+        model = load_module(source) if options.interpret or options.weights_folder else source
+        return _run(model, options, start)
 
 
-def _run(module: ModuleOp, options: argparse.Namespace, start: float) -> int:
+def _run(source: Any, options: argparse.Namespace, start: float) -> int:
     if options.profile and options.interpret:
         raise UsageError("--profile with --interpret: nothing is compiled that could be timed")
     if options.trace is not None and not options.profile:
@@ -50,10 +51,10 @@ def _run(module: ModuleOp, options: argparse.Namespace, start: float) -> int:
         raise UsageError("--timing with --interpret: nothing is compiled that could be timed")
     timing = Timing() if options.timing else None
     with nullcontext() if timing is None else timing.watching():
-        model = None if options.interpret else _compile(module, options)
+        model = None if options.interpret else _compile(source, options)
     if timing is not None:
         print(timing.report(), file=sys.stderr)
-    inputs, outputs, run = _interpreted(module) if model is None else _compiled(model)
+    inputs, outputs, run = _interpreted(source) if model is None else _compiled(model)
     ready = time.perf_counter()
     arrays = _arrays(inputs, _pairs(options.input, "--input"), _pairs(options.size, "--size"))
     results = run(arrays)
@@ -73,11 +74,11 @@ def _run(module: ModuleOp, options: argparse.Namespace, start: float) -> int:
 _Run = Callable[[Mapping[str, np.ndarray]], Sequence[np.ndarray]]
 
 
-def _compile(module: ModuleOp, options: argparse.Namespace) -> Model:
+def _compile(source: Any, options: argparse.Namespace) -> Model:
     from aicc.compiler import compile
 
     return compile(
-        module,
+        source,
         threads=options.threads,
         target=options.target,
         opt_level=options.opt_level,
