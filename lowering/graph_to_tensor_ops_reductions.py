@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from xdsl.dialects import arith
+from xdsl.dialects.arith import FastMathFlag
 from xdsl.dialects.builtin import IndexType, i64
+from xdsl.dialects.math import ExpOp
 from xdsl.ir import Block, SSAValue
 from xdsl.ir.affine import AffineExpr
 from xdsl.rewriter import InsertPoint
@@ -24,6 +27,9 @@ from aicc.lowering.graph_to_tensor_ops_support import (
     size_value,
     structured,
 )
+
+APPROXIMATE = arith.FastMathFlagsAttr([FastMathFlag.APPROX_FUNC])
+"""Flags of a function that need not tell numbers close to 0 from 0."""
 
 
 def reduction_space(
@@ -119,7 +125,8 @@ def lower_softmax(op: SoftmaxOp, b: OpBuilder) -> Sequence[SSAValue]:
     """
     The maximum of each slice, the exponentials, their sum, and the quotients; between them f32 (or f64).
 
-    The quotients are products with the reciprocal of the sum, which is at least 1 (the exponential of 0) or NaN.
+    The quotients are products with the reciprocal of the sum, which is at least 1 (the exponential of 0) or NaN. Beside
+    that 1, exponentials below 2^-126 may be 0.
     """
     dims = dims_of(op.x.type)
     element = element_type_of(op.x)
@@ -131,7 +138,7 @@ def lower_softmax(op: SoftmaxOp, b: OpBuilder) -> Sequence[SSAValue]:
         return [flagged(args[1]).max(args[1], s.extend_float(args[0], acc))]
 
     def exponential(s: ScalarBuilder, args: Sequence[SSAValue]) -> Sequence[SSAValue]:
-        return [s.exp(s.sub(s.extend_float(args[0], acc), args[1]))]
+        return [s.insert(ExpOp(s.sub(s.extend_float(args[0], acc), args[1]), APPROXIMATE))]
 
     def total(s: ScalarBuilder, args: Sequence[SSAValue]) -> Sequence[SSAValue]:
         return [flagged(args[1]).add(args[1], args[0])]

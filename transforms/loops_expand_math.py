@@ -6,6 +6,7 @@ Before: %r = math.exp %x : vector<6x16xf32>      After: %t = math.fma ... (polyn
 f16 and bf16 are computed in f32 and rounded. f64, and the functions that have no expansion here, are left for
 `convert-loops-to-llvm`, which calls the mathematical library lane by lane. What machines have instructions for
 (`math.sqrt`, `math.fma`, roundings) stays as it is. Errors: see the two modules with the expansions.
+With the flag `afn`, exponentials that are no normal numbers come out as 0 or infinite.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import scf
+from xdsl.dialects.arith import FastMathFlag, FastMathFlagsAttr
 from xdsl.dialects.builtin import BFloat16Type, Float16Type, ModuleOp, UnitAttr, f32
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, Region, SSAValue
@@ -43,6 +45,9 @@ EXPANSIONS: dict[str, Callable[..., SSAValue]] = {
 }
 """Op name -> what builds its f32 result from its f32 operands."""
 
+APPROXIMATIONS: dict[str, Callable[..., SSAValue]] = {"math.exp": exponential.exp_approximate}
+"""Shorter ones for ops with the flag `afn`."""
+
 LIBRARY = "aicc.library"
 """Unit attribute of an op that is left for the mathematical library."""
 
@@ -59,13 +64,20 @@ def expand(op: Operation) -> list[Operation] | None:
         return None
     builder = MathBuilder(lanes_of(op.results[0].type), op.location)
     operands = [builder.widen(operand, f32) if short else operand for operand in op.operands]
-    if op.name in EXPANSIONS:
+    if op.name in APPROXIMATIONS and _may_approximate(op):
+        result = APPROXIMATIONS[op.name](builder, *operands)
+    elif op.name in EXPANSIONS:
         result = EXPANSIONS[op.name](builder, *operands)
     else:
         result = _reduced_or_library(builder, op, operands[0])
     if short:
         builder.narrow(result, element)
     return builder.ops
+
+
+def _may_approximate(op: Operation) -> bool:
+    flags = op.properties.get("fastmath")
+    return isinstance(flags, FastMathFlagsAttr) and FastMathFlag.APPROX_FUNC in flags.data
 
 
 def _reduced_or_library(builder: MathBuilder, op: Operation, x: SSAValue) -> SSAValue:

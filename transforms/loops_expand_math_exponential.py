@@ -111,6 +111,20 @@ def exp(b: MathBuilder, x: SSAValue) -> SSAValue:
     return _scale(b, _exp_of_reduced(b, r), n)
 
 
+def exp_approximate(b: MathBuilder, x: SSAValue) -> SSAValue:
+    """
+    `e^x` where `afn` allows less: results below 2^-126 may be 0, from 88.4 on they are infinite.
+
+    `n + 127` is rounded into the low bits of a float, from which a shift makes `2^n`: 0 for -127, infinite for 128.
+    """
+    x = b.clamp(x, -88.0, 89.0)
+    magic = b.const(_MAGIC + 127.0)
+    shifted = b.madd(x, b.const(_LOG2_E), magic)
+    whole = b.sub(shifted, magic)
+    r = b.madd(whole, b.const(-_LN2_LOW), b.madd(whole, b.const(-_LN2_HIGH), x))
+    return b.mul(_exp_of_reduced(b, r), b.from_bits(b.shift_left(b.bits(shifted), 23)))
+
+
 def exp2(b: MathBuilder, x: SSAValue) -> SSAValue:
     """`2^x`."""
     x = b.clamp(x, -151.0, 129.0)

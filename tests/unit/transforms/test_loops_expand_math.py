@@ -19,7 +19,7 @@ from tests.unit.native import element_dtype, native
 LANES = 32
 
 
-def module_of(op: str, inputs: int, element: str) -> ModuleOp:
+def module_of(op: str, inputs: int, element: str, flags: str = "") -> ModuleOp:
     """A function that applies `op` to rows of `LANES` elements, expanded."""
     names = [f"%x{k}" for k in range(inputs)]
     type_ = f"vector<4x8x{element}>"
@@ -30,7 +30,7 @@ def module_of(op: str, inputs: int, element: str) -> ModuleOp:
 func.func @f(%n: index, {arguments}, %o: {memref}) attributes {{aicc.symbols = ["n"]}} {{
   loops.for "i" %i = 0 to %n {{
     {loads}
-    %r = {op} {", ".join(names)} : {type_}
+    %r = {op} {", ".join(names)} {flags} : {type_}
     loops.store %r, %o[%i, 8 * l0 + l1] : {type_} to {memref}
   }}
   func.return
@@ -41,11 +41,11 @@ func.func @f(%n: index, {arguments}, %o: {memref}) attributes {{aicc.symbols = [
     return module
 
 
-def apply(op: str, *arrays: np.ndarray, element: str = "f32") -> np.ndarray:
+def apply(op: str, *arrays: np.ndarray, element: str = "f32", flags: str = "") -> np.ndarray:
     count = -(-len(arrays[0]) // LANES)
     rows = [np.resize(array, (count, LANES)) for array in arrays]
     result = np.empty_like(rows[0])
-    module = module_of(op, len(arrays), element)
+    module = module_of(op, len(arrays), element, flags)
     assert element_dtype(module.body.block.first_op.function_type.inputs.data[1].element_type) == result.dtype
     native(module, "f")(count, *rows, result)
     return result.ravel()[: len(arrays[0])]
@@ -176,3 +176,11 @@ def test_the_library_does_the_rest(op: str, element: str):
 
 def test_all_expansions_are_tested():
     assert {*EXPANSIONS, *REDUCED} == {*SCALAR, "math.powf"}
+
+
+def test_approximate_exponentials():
+    x = np.concatenate([np.linspace(-87.0, 88.3, 200_003), np.linspace(-1, 1, 50_001)]).astype(np.float32)
+    assert errors(apply("math.exp", x, flags="fastmath<afn>"), np.exp(x.astype(np.float64))).max() <= 1.1
+    outside = np.array([-np.inf, -3.4e38, -88.0, 89.0, 3.4e38, np.inf, np.nan, 0.0, -0.0], np.float32)
+    found = apply("math.exp", outside, flags="fastmath<afn>")
+    np.testing.assert_array_equal(found, np.array([0, 0, 0, np.inf, np.inf, np.inf, np.nan, 1, 1], np.float32))
