@@ -31,9 +31,9 @@ from aicc.dialects.loops import AllocOp, ForOp
 from aicc.transforms.auto_schedule_common import Kernel
 from aicc.transforms.auto_schedule_fuse import fuse_neighbours, top_loops
 from aicc.transforms.loops_buffers import shrink_buffers
-from aicc.transforms.loops_dependence import Dependence, root_of
+from aicc.transforms.loops_dependence import root_of
 from aicc.transforms.loops_facts import Access, Loop, Nest, analyse_nest, guess
-from aicc.transforms.loops_fuse import fuse_loops, plan_fusion
+from aicc.transforms.loops_fuse import fuse_loops
 from aicc.transforms.loops_interchange import interchange_loops
 from aicc.transforms.loops_nest import StepError
 from aicc.transforms.loops_tile import tile_loops
@@ -286,11 +286,9 @@ class Fusion:
         fused = list(chains[0])
         for other in chains[1:]:
             for level, loop in enumerate(other):
-                plan_fusion(fused[level], loop, Dependence())
-                writer.fuse(
-                    writer.loop(fused[level].label.data), writer.loop(loop.label.data), "a block stays in cache"
-                )
+                labels = fused[level].label.data, loop.label.data
                 fused[level] = fuse_loops(fused[level], loop)
+                writer.fuse(writer.loop(labels[0]), writer.loop(labels[1]), "a block stays in cache")
         shrink_buffers(self.kernel.func)
         return [op for op in fused[-1].block.ops if isinstance(op, ForOp)]
 

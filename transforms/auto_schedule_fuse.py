@@ -14,9 +14,9 @@ from xdsl.ir import SSAValue
 from aicc.dialects.graph.dims import provably_equal
 from aicc.dialects.loops import ForOp, LoadOp, StoreOp
 from aicc.transforms.auto_schedule_common import Kernel
-from aicc.transforms.loops_dependence import Dependence, root_of
+from aicc.transforms.loops_dependence import root_of
 from aicc.transforms.loops_facts import Loop, Nest, analyse_nest
-from aicc.transforms.loops_fuse import check_same_indices, fuse_loops, plan_fusion
+from aicc.transforms.loops_fuse import check_same_indices, fuse_loops
 from aicc.transforms.loops_nest import StepError
 
 
@@ -118,14 +118,14 @@ def _fuse_pair(
     kernel: Kernel, first: ForOp, second: ForOp, depth: int, why: str = "rows stay in cache"
 ) -> ForOp | None:
     """Fuses two loops and `depth - 1` levels inside, as far as it is legal; `None` if it is not at all."""
+    inner = [[op for op in loop.block.ops if isinstance(op, ForOp)] for loop in (first, second)]
+    labels = [loop.label.data for loop in (first, second)]
     try:
-        plan_fusion(first, second, Dependence())
+        fused = fuse_loops(first, second)
     except StepError:
         return None
-    inner = [[op for op in loop.block.ops if isinstance(op, ForOp)] for loop in (first, second)]
     writer = kernel.writer
-    writer.fuse(writer.loop(first.label.data), writer.loop(second.label.data), why)
-    fused = fuse_loops(first, second)
+    writer.fuse(writer.loop(labels[0]), writer.loop(labels[1]), why)
     if depth > 1 and inner[0] and inner[1]:
         _fuse_pair(kernel, inner[0][-1], inner[1][0], depth - 1)
     return fused

@@ -139,6 +139,9 @@ class Dependence:
             if interval is None:
                 return None
             low, high = _intersect((low, high), interval)
+            if low == high == 0:
+                # The same iteration or none at all: nobody asks which.
+                return (0, 0)
         if _same_grid(first, second):
             step = first.step_value
             low, high = None if low is None else -(-low // step) * step, None if high is None else high // step * step
