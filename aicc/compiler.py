@@ -36,7 +36,7 @@ def compile(
     with a newline), or a `ModuleOp`. `threads` is the most threads one call uses (None: all cores of this process);
     results do not depend on it. `opt_level` is 2, or 0 for the plainest code. `fast_math` lets arithmetic be
     reassociated, contracted and approximated and the sign of zero be ignored; `winograd` permits fast convolution
-    (no pass makes use of that yet). `schedules` is a file of schedules, as `aicc schedules` prints them, for kernels
+    (a larger error, stated in docs/architecture.md for finite input). `schedules` is a file of schedules, as `aicc schedules` prints them, for kernels
     that are not to get the automatic scheduler's (opt_level 2 only). `cache` keeps object code in `$AICC_CACHE_DIR`
     (else the user's cache folder).
 

@@ -136,7 +136,7 @@ def _make_parser() -> argparse.ArgumentParser:
         run,
         "--winograd",
         dest="winograd",
-        help="-O levels: allow Winograd convolutions (default: true; none are made yet)",
+        help="-O levels: allow Winograd convolutions, whose error is larger (default: true)",
     )
     run.add_argument(
         "--apply-schedules",
