@@ -86,7 +86,10 @@ def schedule_reductions(kernel: Kernel, nest: Nest, loops: Sequence[Loop]) -> No
         (over,), (within,) = tiled.outers, tiled.inners
         why = "each lane accumulates over all tiles"
         if isinstance(loop.extent, int):
-            within, _ = writer.interchange([over, within], [1, 0], why)
+            # Tiles come innermost: they follow each other in memory, unlike what the other loops walk.
+            others = [writer.loop(other.label) for other in chain if other is not loop]
+            order = [1, *range(2, 2 + len(others)), 0]
+            within = writer.interchange([over, within, *others], order, why)[0]
         elif count_nests(loop.op, lanes, "peel") > 1:
             # A remainder of unknown length is one tile, whose loop depends on the one around it.
             full, _ = writer.interchange([writer.select(over, [0]), writer.select(within, [0])], [1, 0], why)

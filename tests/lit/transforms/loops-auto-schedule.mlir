@@ -140,3 +140,26 @@ func.func private @few_channels(%x: memref<64x3xf32>, %o: memref<3x64xf32>)
   }
   func.return
 }
+
+// Sums over the outer and the inner axis: tiles of a row follow each other, so that memory is walked in order.
+// CHECK-LABEL: transform.named_sequence @sum_of_two_schedule
+// CHECK:         %[[O:.*]], %[[I:.*]], %{{.*}} = schedule.tile %{{.*}} {{.*}}sizes = array<i64: 32>
+// CHECK:         %[[OTHER:.*]] = schedule.loop %{{.*}} {label = "s0_d1"}
+// CHECK-NEXT:    %[[V:.*]], %{{.*}}, %{{.*}} = schedule.interchange %[[O]], %[[I]], %[[OTHER]] {{.*}}order = array<i64: 1, 2, 0>
+// CHECK-NEXT:    schedule.vectorize %[[V]]
+func.func private @sum_of_two(%x: memref<32x128x256xf32>, %o: memref<128xf32>)
+    attributes {aicc.kernel, aicc.symbols = [], aicc.num_outputs = 1 : i64} {
+  %z = arith.constant 0.0 : f32
+  loops.for "s0_d0" %i = 0 to 128 parallel {
+    %s = loops.for "s0_d1" %j = 0 to 32 iter_args(%a = %z) -> (f32) {
+      %t = loops.for "s0_d2" %k = 0 to 256 iter_args(%b = %a) -> (f32) {
+        %v = loops.load %x[%j, %i, %k] : memref<32x128x256xf32> to f32
+        %q = arith.addf %b, %v fastmath<reassoc> : f32
+        loops.yield %q : f32
+      }
+      loops.yield %t : f32
+    }
+    loops.store %s, %o[%i] : f32 to memref<128xf32>
+  }
+  func.return
+}
