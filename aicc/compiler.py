@@ -36,9 +36,10 @@ def compile(
     with a newline), or a `ModuleOp`. `threads` is the most threads one call uses (None: all cores of this process);
     results do not depend on it. `opt_level` is 2, or 0 for the plainest code. `fast_math` lets arithmetic be
     reassociated, contracted and approximated and the sign of zero be ignored; `winograd` permits fast convolution
-    (a larger error, stated in docs/architecture.md for finite input). `schedules` is a file of schedules, as `aicc schedules` prints them, for kernels
-    that are not to get the automatic scheduler's (opt_level 2 only). `cache` keeps object code in `$AICC_CACHE_DIR`
-    (else the user's cache folder).
+    (a larger error, stated in docs/architecture.md for finite input). `schedules` is a file of schedules, as
+    `aicc schedules` prints them, for kernels that are not to get the automatic scheduler's (opt_level 2 only). `cache`
+    keeps programs and object code in `$AICC_CACHE_DIR` (else the user's cache folder); a model that is there is ready
+    without the compiler.
 
     Raises:
         DiagnosticException, ModelError: the model is broken or holds what is not supported; all of it is listed.
