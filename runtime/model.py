@@ -1,24 +1,23 @@
 """A model that is ready to run."""
 
-import ctypes
 import os
 import time
 from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from aicc.runtime.binding import ShapeBinder
+from aicc.runtime.calls import Caller
 from aicc.runtime.errors import InputError
 from aicc.runtime.expressions import compile_expressions
 from aicc.runtime.image import write_image
-from aicc.runtime.memory import ArenaPool, aligned_empty
 from aicc.runtime.profile import Profile, kernel_times, reset_counters
 from aicc.runtime.program import CompiledProgram, LoadedProgram
 from aicc.runtime.signature import KernelCall, TensorInfo
-from aicc.runtime.threads import SPINS, ThreadShare, default_threads
+from aicc.runtime.threads import default_threads
 
 
 class Model:
@@ -35,25 +34,11 @@ class Model:
         self._program = program if isinstance(program, LoadedProgram) else LoadedProgram(program)
         signature = program.signature
         self._threads = default_threads() if threads is None else threads
-        # Waiting threads that spin must not keep those from running that work.
-        self._spins = SPINS if self._threads <= default_threads() else 0
-        self._binder = ShapeBinder(signature)
         self._inputs = signature.inputs
         self._outputs = signature.outputs
-        self._symbols = len(signature.symbols)
-        self._arenas = ArenaPool()
-        table = self._program.table
-        self._table = table
-        self._table_type = ctypes.c_void_p * max(1, len(table))
-        self._sizes_type = ctypes.c_int64 * max(1, self._symbols)
-        kinds = [(slot, buffer) for slot, buffer in enumerate(signature.buffers)]
-        self._input_slots = [(slot, b.index) for slot, b in kinds if b.kind == "input"]
-        self._output_slots = [(slot, b.index) for slot, b in kinds if b.kind == "output"]
-        self._arena_slots = [slot for slot, b in kinds if b.kind == "arena"]
-        sizes = [b.size for _, b in kinds if b.kind == "arena"]
-        self._arena_size = compile_expressions(sizes, signature.symbols)
-        dims = [str(d) for info in self._outputs for d in info.shape]
-        self._output_dims = compile_expressions(dims, signature.symbols)
+        self._input_names = [info.name for info in self._inputs]
+        self._output_names = [info.name for info in self._outputs]
+        self._call = Caller(self._program, self._threads)
 
     @property
     def inputs(self) -> Sequence[TensorInfo]:
@@ -95,17 +80,26 @@ class Model:
         Raises:
             InputError: a name is missing or unknown, or an array's dtype, rank or size does not fit.
         """
-        names = [info.name for info in self._inputs]
-        if not isinstance(inputs, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise InputError(f"expected a mapping from input names to arrays, found a {type(inputs).__name__}")
-        if len(inputs) != len(names) or any(name not in inputs for name in names):
-            missing = [name for name in names if name not in inputs]
-            unknown = [name for name in inputs if name not in names]
-            parts = [f"missing input {', '.join(map(repr, missing))}"] if missing else []
-            parts += [f"unknown input {', '.join(map(repr, unknown))}"] if unknown else []
-            raise InputError(f"{'; '.join(parts)}; the model has {', '.join(map(repr, names)) or 'no inputs'}")
-        results = self._call([inputs[name] for name in names])
-        return {info.name: array for info, array in zip(self._outputs, results, strict=True)}
+        try:
+            given = [inputs[name] for name in self._input_names]
+            known = len(inputs) == len(given)
+        except (KeyError, TypeError, IndexError):
+            given, known = list[Any](), False
+        if not known:
+            raise self._wrong_names(inputs)
+        return dict(zip(self._output_names, self._call(given), strict=True))
+
+    def _wrong_names(self, inputs: object) -> InputError:
+        """What is wrong with the mapping of inputs."""
+        names = self._input_names
+        if not isinstance(inputs, Mapping):
+            return InputError(f"expected a mapping from input names to arrays, found a {type(inputs).__name__}")
+        given = list(cast(Mapping[str, Any], inputs))
+        missing = [name for name in names if name not in given]
+        unknown = [name for name in given if name not in names]
+        parts = [f"missing input {', '.join(map(repr, missing))}"] if missing else []
+        parts += [f"unknown input {', '.join(map(repr, unknown))}"] if unknown else []
+        return InputError(f"{'; '.join(parts)}; the model has {', '.join(map(repr, names)) or 'no inputs'}")
 
     def __call__(self, *arrays: np.ndarray) -> tuple[np.ndarray, ...]:
         """As `run`, with arrays in the order of `inputs` and results in the order of `outputs`."""
@@ -113,30 +107,6 @@ class Model:
             names = ", ".join(repr(info.name) for info in self._inputs) or "none"
             raise InputError(f"got {len(arrays)} arrays for {len(self._inputs)} inputs: {names}")
         return tuple(self._call(arrays))
-
-    def _call(self, given: Sequence[Any]) -> list[np.ndarray]:
-        check = self._binder.check_array
-        arrays = [check(position, array) for position, array in enumerate(given)]
-        values = self._binder.bind(arrays)
-        dims = iter(self._output_dims(values))
-        results = [aligned_empty([next(dims) for _ in info.shape], info.dtype) for info in self._outputs]
-        pointers = self._table_type(*self._table)
-        for slot, index in self._input_slots:
-            pointers[slot] = arrays[index].ctypes.data
-        for slot, index in self._output_slots:
-            pointers[slot] = results[index].ctypes.data
-        sizes = self._sizes_type(*values)
-        arenas = [self._arenas.take(size) for size in self._arena_size(values)]
-        for slot, arena in zip(self._arena_slots, arenas, strict=True):
-            pointers[slot] = arena.ctypes.data
-        try:
-            with ThreadShare(self._threads) as threads:
-                program = self._program
-                program.run(program.main, ctypes.addressof(pointers), ctypes.addressof(sizes), threads, self._spins)
-        finally:
-            for arena in arenas:
-                self._arenas.give(arena)
-        return results
 
     def profile(self, inputs: Mapping[str, np.ndarray], *, runs: int = 10) -> Profile:
         """
@@ -160,9 +130,11 @@ class Model:
         for _ in range(runs):
             self.run(inputs)
         seconds = (time.perf_counter() - start) / runs
-        arrays = [self._binder.check_array(k, inputs[info.name]) for k, info in enumerate(self._inputs)]
-        values = self._binder.bind(arrays)
-        symbols = self._program.signature.symbols
+        signature = self._program.signature
+        binder = ShapeBinder(signature)
+        arrays = [binder.check_array(k, inputs[name]) for k, name in enumerate(self._input_names)]
+        values = binder.bind(arrays)
+        symbols = signature.symbols
         sizes = compile_expressions([call.bytes for call in calls], symbols)(values)
         known = [call.flops for call in calls if call.flops is not None]
         flops = iter(compile_expressions(known, symbols)(values))

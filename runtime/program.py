@@ -80,6 +80,8 @@ class LoadedProgram:
             except RuntimeError as error:
                 raise ProgramError(f"the compiled program cannot be linked: {error}") from error
         self.main: int = self._tracker["main"]
+        self.entry = _PROTOTYPE(self.main)
+        self.uses_threads = any(b"aicc_parallel" in image for image in program.objects)
         self.run = _RUN(functions["aicc_run"])
         self.counters = new_counters(len(program.signature.profile))
         arrays = self._arrays(program)

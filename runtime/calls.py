@@ -1,0 +1,148 @@
+"""
+One call of a compiled program, with as little as possible left to do per call.
+
+What depends on the shapes of the inputs alone (values of symbols, shapes of results, sizes of arenas) is found and
+checked once per combination of shapes, and kept as a `Plan`. The tables of pointers that programs read are kept, too: a
+call takes one that no other call has in hand, and writes the addresses of its own arrays into it.
+"""
+
+import ctypes
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from aicc.runtime.binding import ShapeBinder
+from aicc.runtime.expressions import compile_expressions
+from aicc.runtime.memory import ArenaPool, address_of, aligned_empty_at
+from aicc.runtime.program import LoadedProgram
+from aicc.runtime.threads import SPINS, ThreadShare, default_threads
+
+MOST_PLANS = 256
+"""Combinations of shapes that are remembered; with more of them all are forgotten."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What follows from the shapes of the inputs."""
+
+    values: "ctypes.Array[ctypes.c_int64]"
+    """Of the symbols."""
+
+    sizes: int
+    """Address of `values`."""
+
+    results: tuple[tuple[int, tuple[int, ...], np.dtype[Any], int], ...]
+    """Of each output: its place in the table, shape, dtype and bytes."""
+
+    arenas: tuple[tuple[int, int], ...]
+    """Of each arena: its place in the table, and bytes."""
+
+
+class Caller:
+    """Calls a program with at most `threads` threads each; safe to use from several threads."""
+
+    def __init__(self, program: LoadedProgram, threads: int) -> None:
+        signature = program.signature
+        self._program = program
+        self._binder = ShapeBinder(signature)
+        # A program without loops on threads needs no team.
+        self._threads = threads if program.uses_threads else 1
+        # Waiting threads that spin must not keep those from running that work.
+        self._spins = SPINS if threads <= default_threads() else 0
+        self._outputs = signature.outputs
+        kinds = list(enumerate(signature.buffers))
+        slots = {buffer.index: slot for slot, buffer in kinds if buffer.kind == "input"}
+        # Inputs that the program never reads have no place in its table: the last one is for them.
+        unused = len(program.table)
+        self._inputs = [
+            (slots.get(index, unused), info.dtype, max(info.dtype.alignment, 1))
+            for index, info in enumerate(signature.inputs)
+        ]
+        self._output_slots = {buffer.index: slot for slot, buffer in kinds if buffer.kind == "output"}
+        self._arena_slots = [slot for slot, buffer in kinds if buffer.kind == "arena"]
+        arena_sizes = [buffer.size for _, buffer in kinds if buffer.kind == "arena"]
+        self._arena_sizes = compile_expressions(arena_sizes, signature.symbols)
+        dims = [str(dim) for info in signature.outputs for dim in info.shape]
+        self._output_dims = compile_expressions(dims, signature.symbols)
+        self._sizes_type = ctypes.c_int64 * max(1, len(signature.symbols))
+        self._template = (ctypes.c_void_p * (unused + 2))(*program.table)
+        self._tables: list[tuple[Any, int]] = []
+        self._plans: dict[tuple[tuple[int, ...], ...], Plan] = {}
+        self.arenas = ArenaPool()
+
+    def __call__(self, given: Sequence[Any]) -> list[np.ndarray]:
+        """
+        The results for arrays in the order of the program's inputs.
+
+        Raises:
+            InputError: an array's dtype, rank or size does not fit.
+        """
+        try:
+            pointers, address = self._tables.pop()
+        except IndexError:
+            pointers = type(self._template).from_buffer_copy(self._template)
+            address = ctypes.addressof(pointers)
+        try:
+            arrays = given
+            for position, (slot, dtype, alignment) in enumerate(self._inputs):
+                array = given[position]
+                if type(array) is np.ndarray and array.dtype is dtype and array.flags.c_contiguous:
+                    pointers[slot] = data = address_of(array)
+                    if not data % alignment:
+                        continue
+                # In another form, or wrong.
+                array = self._binder.check_array(position, array)
+                arrays = [*arrays[:position], array, *arrays[position + 1 :]]
+                pointers[slot] = address_of(array)
+            plan = self._plans.get(tuple([array.shape for array in arrays])) or self._new_plan(arrays)
+            results: list[np.ndarray] = []
+            for slot, shape, dtype, size in plan.results:
+                result, pointers[slot] = aligned_empty_at(shape, dtype, size)
+                results.append(result)
+            if plan.arenas:
+                self._run_in_arenas(pointers, address, plan)
+            else:
+                self._run(address, plan)
+        finally:
+            self._tables.append((pointers, address))
+        return results
+
+    def _new_plan(self, arrays: Sequence[np.ndarray]) -> Plan:
+        """Checks the shapes of the arrays, and remembers what follows from them."""
+        checked = [self._binder.check_array(position, array) for position, array in enumerate(arrays)]
+        values = self._binder.bind(checked)
+        dims = iter(self._output_dims(values))
+        results: list[tuple[int, tuple[int, ...], np.dtype[Any], int]] = []
+        unused = len(self._template) - 1
+        for index, info in enumerate(self._outputs):
+            shape = tuple(next(dims) for _ in info.shape)
+            size = prod(shape) * info.dtype.itemsize
+            results.append((self._output_slots.get(index, unused), shape, info.dtype, size))
+        sizes = self._sizes_type(*values)
+        arenas = tuple(zip(self._arena_slots, self._arena_sizes(values), strict=True))
+        plan = Plan(sizes, ctypes.addressof(sizes), tuple(results), arenas)
+        if len(self._plans) >= MOST_PLANS:
+            self._plans.clear()
+        self._plans[tuple([array.shape for array in arrays])] = plan
+        return plan
+
+    def _run_in_arenas(self, pointers: Any, address: int, plan: Plan) -> None:
+        taken = [(slot, self.arenas.take(size)) for slot, size in plan.arenas]
+        try:
+            for slot, arena in taken:
+                pointers[slot] = address_of(arena)
+            self._run(address, plan)
+        finally:
+            for _, arena in taken:
+                self.arenas.give(arena)
+
+    def _run(self, address: int, plan: Plan) -> None:
+        program = self._program
+        if self._threads == 1:
+            program.entry(address, plan.sizes, 1)
+            return
+        with ThreadShare(self._threads) as threads:
+            program.run(program.main, address, plan.sizes, threads, self._spins)
