@@ -35,11 +35,11 @@ def compile(
     `model` is a path to an ONNX or `.mlir` file, ONNX bytes or a `ModelProto`, the text of IR at any level (a `str`
     with a newline), or a `ModuleOp`. `threads` is the most threads one call uses (None: all cores of this process);
     results do not depend on it. `opt_level` is 2, or 0 for the plainest code. `fast_math` lets arithmetic be
-    reassociated, contracted and approximated and the sign of zero be ignored; `winograd` permits fast convolution
-    (a larger error, stated in docs/architecture.md for finite input). `schedules` is a file of schedules, as
-    `aicc schedules` prints them, for kernels that are not to get the automatic scheduler's (opt_level 2 only). `cache`
-    keeps programs and object code in `$AICC_CACHE_DIR` (else the user's cache folder); a model that is there is ready
-    without the compiler.
+    reassociated, contracted and approximated and the sign of zero be ignored; `winograd` permits fast convolution (a
+    larger error, stated in docs/architecture.md for finite input). `schedules` is a file of schedules, as `aicc
+    schedules` prints them, for kernels that are not to get the automatic scheduler's (opt_level 2 only). `cache` keeps
+    programs and object code in `$AICC_CACHE_DIR` (else the user's cache folder); a model that is there is ready without
+    the compiler.
 
     Raises:
         DiagnosticException, ModelError: the model is broken or holds what is not supported; all of it is listed.
