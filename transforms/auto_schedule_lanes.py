@@ -24,7 +24,8 @@ from aicc.transforms.auto_schedule_common import (
     packing_for,
     vector_width,
 )
-from aicc.transforms.auto_schedule_threads import Shared, certain_trips, spread
+from aicc.transforms.auto_schedule_product import plan_product, schedule_product
+from aicc.transforms.auto_schedule_threads import SHARES, Shared, certain_trips, spread
 from aicc.transforms.loops_cost import REST_ROWS, Level, TileChoice, TileCost, choose_tile, orders, traffic_cycles
 from aicc.transforms.loops_facts import CACHE_LINE, Access, Loop, Nest, guess
 from aicc.transforms.loops_tile import count_nests
@@ -227,6 +228,10 @@ def schedule_lanes(kernel: Kernel, nest: Nest, lane: Loop) -> None:
     plan = plan_lanes(kernel, nest, lane)
     chain = main_chain(nest)
     row, lanes = plan.row, plan.lanes
+    blocked = plan_product(kernel, nest, lane, row, plan.tile.rows, lanes)
+    if blocked is not None:
+        schedule_product(kernel, nest, blocked, plan.tile.cycles * prod(loop.trips for loop in chain))
+        return
     chain_order = _reduction_order(nest, chain, lane, plan.packed)
     ordered = [chain[position] for position in chain_order]
     for access in plan.packed:

@@ -37,6 +37,7 @@ from aicc.dialects.schedule.ops import (
     SelectOp,
     SplitOp,
     SplitReductionOp,
+    StageOp,
     TileOp,
     UnrollOp,
     VectorizeOp,
@@ -52,6 +53,7 @@ from aicc.transforms.loops_pack import Packing, pack_argument
 from aicc.transforms.loops_parallelize import parallelize_loops
 from aicc.transforms.loops_split import split_loop
 from aicc.transforms.loops_split_reduction import split_reduction
+from aicc.transforms.loops_stage import stage_input
 from aicc.transforms.loops_tile import tile_loops
 from aicc.transforms.loops_unroll import unroll_loop
 from aicc.transforms.loops_vectorize import vectorize_loops
@@ -155,9 +157,14 @@ def _split(run: Run, op: SplitOp) -> None:
 
 def _split_reduction(run: Run, op: SplitReductionOp) -> None:
     pairs = run.zipped(op, (op.loop, op.around))
-    made = [split_reduction(around, loop, op.size.value.data) for loop, around in pairs]
+    made = [split_reduction(around, loop, op.size.value.data, op.mask is not None) for loop, around in pairs]
     run.handles[op.blocks] = [loops[0] for loops in made]
     run.handles[op.rest] = [loop for loops in made for loop in loops[1:]]
+
+
+def _stage(run: Run, op: StageOp) -> None:
+    for loop in run.loops(op, op.loop):
+        stage_input(run.kernel, loop, op.argument.value.data, Packing(op.tile_sizes, op.new_order))
 
 
 def _unroll(run: Run, op: UnrollOp) -> None:
@@ -191,6 +198,7 @@ _STEPS: dict[type[Operation], Callable[[Run, Operation], None]] = {
     SelectOp: _select,
     SplitOp: _split,
     SplitReductionOp: _split_reduction,
+    StageOp: _stage,
     TileOp: _tile,
     UnrollOp: _unroll,
     VectorizeOp: _vectorize,

@@ -6,12 +6,12 @@ Before: func.func private @k(%x: ..., %out: ...) attributes {aicc.num_outputs = 
 After:  func.func private @k(%x: ..., %t: memref<?xf32, #loops.dims<s0>>, %out: ...)
           attributes {aicc.num_outputs = 1, aicc.num_scratch = 1, ...}
 
-Scratch arguments stand right before the outputs. Buffers of a known size of at most `limit` bytes stay: they lie on the
-stack, and each iteration of the loops around them has its own. So do buffers of up to `private` bytes, and of twice as
-many together, inside of a loop that runs on threads: each thread then works in memory that stays in its own cache. A
-larger buffer inside of loops becomes one argument, and a view of it in the place of the allocation. What runs one after
-the other uses the same memory: there is room for each chunk of the loop around it that runs on threads, and parallel
-loops that do not run on threads become sequential.
+Scratch arguments stand right before the outputs. Buffers of a known size of at most `limit` bytes stay, and so do those
+with the attribute `on_stack`: they lie on the stack, and each iteration of the loops around them has its own. So do
+buffers of up to `private` bytes, and of twice as many together, inside of a loop that runs on threads: each thread then
+works in memory that stays in its own cache. A larger buffer inside of loops becomes one argument, and a view of it in
+the place of the allocation. What runs one after the other uses the same memory: there is room for each chunk of the
+loop around it that runs on threads, and parallel loops that do not run on threads become sequential.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from aicc.dialects.loops.attrs import AnyMemRef, LoopKind, memref_dims, memref_o
 from aicc.dialects.loops.call import CallOp, size_of_value
 from aicc.dialects.loops.control import ForOp
 from aicc.dialects.loops.functions import NUM_SCRATCH, is_kernel, num_outputs, symbol_names
-from aicc.dialects.loops.memory import AllocOp, SizeOp, ViewOp
+from aicc.dialects.loops.memory import ON_STACK, AllocOp, SizeOp, ViewOp
 from aicc.dialects.loops.threads import NESTED, grain_of, spread_loops
 from aicc.transforms.diagnostics import fail
 from aicc.transforms.loops_sizes import buffer_bytes, iteration_number, trip_count_dim
@@ -58,7 +58,7 @@ def hoist_from_kernel(function: func.FuncOp, limit: int, private: int = 0) -> li
         # A buffer without elements may have symbolic dimensions, and the stack takes fixed types only.
         fixed = not any(isinstance(dim, SymExpr) for dim in memref_dims(type))
         if fixed and not isinstance(size, SymExpr):
-            if size <= limit:
+            if size <= limit or ON_STACK in alloc.attributes:
                 continue
             if size <= min(private, room) and _is_on_threads(alloc):
                 room -= size

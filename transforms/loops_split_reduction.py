@@ -52,10 +52,12 @@ class _Results:
         return self.store.value is self.loop.results[0]
 
 
-def split_reduction(top: ForOp, loop: ForOp, size: int) -> list[ForOp]:
+def split_reduction(top: ForOp, loop: ForOp, size: int, mask: bool = False) -> list[ForOp]:
     """
     Runs `loop`, a reduction in the body of the parallel loops perfectly nested in `top`, `size` steps at a time around
     `top`; returns the loop over blocks, and the loop in the place of `top` for a known number of steps left over.
+
+    With `mask`, steps left over make a last, shorter block also where their number is known.
 
     Raises:
         StepError: if the loops at `top` are not parallel, the reduction is not all that they compute, does not carry
@@ -77,6 +79,10 @@ def split_reduction(top: ForOp, loop: ForOp, size: int) -> list[ForOp]:
             raise StepError(STEP, loop, f"has {trips} iterations, expected more than the {size} of one block")
     else:
         full, rest = None, 0
+    if mask and full is not None and rest:
+        full, rest, short = full + 1, 0, True
+    else:
+        short = full is None
     tail = _clone_before(top, nest, loop, results) if rest else None
     blocks = _wrap(top, loop, results, size, full, bool(rest))
     made = [blocks]

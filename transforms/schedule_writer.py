@@ -19,6 +19,7 @@ from aicc.dialects.schedule.ops import (
     SelectOp,
     SplitOp,
     SplitReductionOp,
+    StageOp,
     TileOp,
     UnrollOp,
     VectorizeOp,
@@ -114,9 +115,9 @@ class ScheduleWriter:
         """Two perfectly nested loops of one."""
         self._add(SplitOp(loop, size), why)
 
-    def split_reduction(self, loop: SSAValue, around: SSAValue, size: int, why: str = "") -> SplitReductionOp:
+    def split_reduction(self, loop: SSAValue, around: SSAValue, size: int, mask: bool, why: str) -> SplitReductionOp:
         """Takes a reduction some steps at a time around the loops over its results."""
-        op = SplitReductionOp(loop, around, size)
+        op = SplitReductionOp(loop, around, size, mask)
         op.blocks.name_hint, op.rest.name_hint = f"{loop.name_hint}_b", "rest"
         self._add(op, why)
         return op
@@ -136,6 +137,10 @@ class ScheduleWriter:
     def pack(self, argument: int, tiles: Sequence[int], order: Sequence[int], why: str = "") -> None:
         """Reads an argument from a packed copy."""
         self._add(PackOp(self.kernel, argument, tiles, order), why)
+
+    def stage(self, loop: SSAValue, argument: int, tiles: Sequence[int], order: Sequence[int], why: str = "") -> None:
+        """Reads an input from a copy of the part that a loop's body needs."""
+        self._add(StageOp(loop, argument, tiles, order), why)
 
     def finish(self) -> NamedSequenceOp:
         """The schedule."""

@@ -107,6 +107,9 @@ PASSES: dict[str, PassEntry] = {
         "LoopsStorePaddedPass",
         "stores results with the padding that their readers need",
     ),
+    "loops-stage": PassEntry(
+        "aicc.transforms.loops_stage", "LoopsStagePass", "reads an input from a copy of the part that a loop needs"
+    ),
     "loops-tile": PassEntry(
         "aicc.transforms.loops_tile", "LoopsTilePass", "splits loops into loops over tiles and within tiles"
     ),

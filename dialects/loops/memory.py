@@ -24,6 +24,10 @@ from aicc.dialects.graph.dims import Dim, ShapeAttr, dim_prod, provably_equal
 from aicc.dialects.loops.attrs import memref_dims, memref_of
 
 
+ON_STACK = "on_stack"
+"""Unit attribute of an allocation in a kernel that stays on the stack although it is large."""
+
+
 def same_dims(left: Sequence[Dim], right: Sequence[Dim]) -> bool:
     """Whether two lists of dimensions have the same length and provably the same values."""
     return len(left) == len(right) and all(provably_equal(a, b) for a, b in zip(left, right, strict=True))
@@ -68,7 +72,7 @@ class AllocOp(IRDLOperation):
     A fresh buffer of undefined content, aligned to 64 bytes; it lives as long as the block it stands in runs.
 
     In `main` it is an intermediate, which `loops-plan-memory` puts in the arena; in a kernel it is scratch: large
-    ones become arguments (`loops-hoist-allocs`), the rest lie on the stack.
+    ones become arguments (`loops-hoist-allocs`), the rest, and those with the attribute `on_stack`, lie on the stack.
 
     - (C1) unknown dimensions are named by `#loops.dims`
 

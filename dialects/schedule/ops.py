@@ -6,7 +6,7 @@ from abc import ABC
 from collections.abc import Sequence
 from typing import Self
 
-from xdsl.dialects.builtin import I64, ArrayAttr, DenseArrayBase, IntegerAttr, StringAttr, i64
+from xdsl.dialects.builtin import I64, ArrayAttr, DenseArrayBase, IntegerAttr, StringAttr, UnitAttr, i64
 from xdsl.dialects.transform import AnyOpType
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
@@ -354,7 +354,8 @@ class SplitReductionOp(ScheduleOp):
     of; between blocks of steps, the results wait where they are stored to. The order of accumulation stays.
 
     Results: the loop over blocks of steps, labelled as the reduction plus `.b`; and the loops in the place of `around`
-    for a known number of steps that is left over. A number of steps that is not known makes a last, shorter block.
+    for a known number of steps that is left over. A number of steps that is not known makes a last, shorter block, and
+    with `mask` so does a known one.
 
     - (C1) `size >= 1`
 
@@ -368,13 +369,18 @@ class SplitReductionOp(ScheduleOp):
     loop = operand_def(AnyOpType)
     around = operand_def(AnyOpType)
     size = prop_def(Integer)
+    mask = opt_prop_def(UnitAttr)
     blocks = result_def(AnyOpType)
     rest = result_def(AnyOpType)
 
     assembly_format = "$loop `,` $around attr-dict"
 
-    def __init__(self, loop: SSAValue, around: SSAValue, size: int):
-        super().__init__(operands=[loop, around], properties={"size": _integer(size)}, result_types=[_HANDLE, _HANDLE])
+    def __init__(self, loop: SSAValue, around: SSAValue, size: int, mask: bool = False):
+        super().__init__(
+            operands=[loop, around],
+            properties={"size": _integer(size), "mask": UnitAttr() if mask else None},
+            result_types=[_HANDLE, _HANDLE],
+        )
 
     def verify_(self) -> None:
         if self.size.value.data < 1:  # C1
@@ -475,6 +481,17 @@ class ParallelizeOp(ScheduleOp):
             raise VerifyException("no loops are given, expected at least one")
 
 
+def _verify_layout(argument: Integer, tiles: Sequence[int], order: Sequence[int]) -> None:
+    """C1 to C3 of packing and staging."""
+    if argument.value.data < 0:  # C1
+        raise VerifyException(f"argument is {argument.value.data}, expected at least 0")
+    if sorted(order) != list(range(len(tiles))):  # C2
+        raise VerifyException(f"order {list(order)} is not a permutation of the {len(tiles)} dimensions of tiles")
+    for index, size in enumerate(tiles):
+        if size < 0:  # C3
+            raise VerifyException(f"tiles[{index}] is {size}, expected at least 1, or 0 for none")
+
+
 @irdl_op_definition
 class PackOp(ScheduleOp):
     """
@@ -520,12 +537,51 @@ class PackOp(ScheduleOp):
         return _read(self.order)
 
     def verify_(self) -> None:
-        if self.argument.value.data < 0:  # C1
-            raise VerifyException(f"argument is {self.argument.value.data}, expected at least 0")
-        if sorted(self.new_order) != list(range(len(self.tile_sizes))):  # C2
-            raise VerifyException(
-                f"order {list(self.new_order)} is not a permutation of the {len(self.tile_sizes)} dimensions of tiles"
-            )
-        for index, size in enumerate(self.tile_sizes):
-            if size < 0:  # C3
-                raise VerifyException(f"tiles[{index}] is {size}, expected at least 1, or 0 for none")
+        _verify_layout(self.argument, self.tile_sizes, self.new_order)
+
+
+@irdl_op_definition
+class StageOp(ScheduleOp):
+    """
+    In each iteration of the loops of a handle, copies the part of a kernel's input that their body needs, and reads
+    that.
+
+    `argument` counts the kernel's buffers, without its symbols. The copy is laid out as `schedule.pack` says, by
+    `tiles` and `order`, from the part's first element on; its size must be known.
+
+    - (C1) `argument >= 0`
+    - (C2) `order` is a permutation of the dimensions, and `tiles` has an entry for each
+    - (C3) `tiles[d] >= 0`
+
+    ```mlir
+    schedule.stage %blocks {argument = 1 : i64, tiles = array<i64: 0, 16>, order = array<i64: 1, 0>}
+    ```
+    """
+
+    name = "schedule.stage"
+
+    loop = operand_def(AnyOpType)
+    argument = prop_def(Integer)
+    tiles = prop_def(Integers)
+    order = prop_def(Integers)
+
+    assembly_format = "$loop attr-dict"
+
+    def __init__(self, loop: SSAValue, argument: int, tiles: Sequence[int], order: Sequence[int]):
+        super().__init__(
+            operands=[loop],
+            properties={"argument": _integer(argument), "tiles": _integers(tiles), "order": _integers(order)},
+        )
+
+    @property
+    def tile_sizes(self) -> tuple[int, ...]:
+        """Tile per dimension, 0 for none."""
+        return _read(self.tiles)
+
+    @property
+    def new_order(self) -> tuple[int, ...]:
+        """Dimensions of the part in the order of the copy."""
+        return _read(self.order)
+
+    def verify_(self) -> None:
+        _verify_layout(self.argument, self.tile_sizes, self.new_order)

@@ -1,16 +1,21 @@
 // RUN: aicc-opt %s -p 'loops-auto-schedule{target=generic}' | filecheck %s
 // RUN: aicc-opt %s -p 'loops-auto-schedule{target=generic},loops-apply-schedules' | filecheck %s --check-prefix=DONE
 
-// A product of matrices: the second operand is packed, 6 x 16 results at a time are kept in registers.
+// A product of matrices: blocks that fit the caches, both operands copied, 6 x 16 results at a time in registers.
 // CHECK-LABEL: transform.named_sequence @matmul_schedule
-// CHECK:         schedule.pack %kernel {{.*}}argument = 1 : i64, tiles = array<i64: 0, 16>, order = array<i64: 1, 0>
-// CHECK:         schedule.tile %{{.*}}, %{{.*}} {{.*}}sizes = array<i64: 6, 16>
+// CHECK:         schedule.tile %{{.*}} {{.*}}sizes = array<i64: 16>
+// CHECK:         schedule.tile %{{.*}} {{.*}}sizes = array<i64: 8>, tails = ["mask"]
+// CHECK:         %[[STEPS:.*]], %{{.*}} = schedule.split_reduction %{{.*}}, %{{.*}} {{.*}}size = 512 : i64
+// CHECK-NEXT:    schedule.stage %[[STEPS]] {{.*}}argument = 1 : i64, tiles = array<i64: 0, 16>, order = array<i64: 1, 0>
+// CHECK-NEXT:    schedule.tile %{{.*}}, %{{.*}} {{.*}}sizes = array<i64: 6, 1>
+// CHECK:         schedule.stage %{{.*}} {{.*}}argument = 0 : i64
 // CHECK:         schedule.vectorize %{{.*}}, %{{.*}}
 // CHECK:         schedule.parallelize
 
 // DONE-LABEL: @matmul(
 // DONE:         threads
-// DONE:         loops.load %b[%{{.*}}, %[[K:.*]], l1] : memref<64x1024x16xf32> to vector<1x16xf32>
+// DONE:         %[[B:.*]] = loops.alloc {on_stack} : memref<8x512x16xf32>
+// DONE:         loops.load %[[B]][%{{.*}}, %[[K:.*]], l1] : memref<8x512x16xf32> to vector<1x16xf32>
 func.func private @matmul(%a: memref<1020x1024xf32>, %b: memref<1024x1024xf32>, %c: memref<1020x1024xf32>)
     attributes {aicc.kernel, aicc.symbols = [], aicc.num_outputs = 1 : i64} {
   %z = arith.constant 0.0 : f32
