@@ -85,7 +85,7 @@ def schedule_stream(kernel: Kernel, nest: Nest, lane: Loop, matrix: Access) -> N
             spread(kernel, [Shared(tiled.outers[0], parts, certain_trips(lane, parts))], cycles)
             columns, label = tiled.inners[0], label + ".i"
     writer.split_reduction(
-        writer.loop(steps.label), columns, STREAMS, f"{STREAMS} rows of memory side by side, from end to end"
+        writer.loop(steps.label), columns, STREAMS, False, f"{STREAMS} rows of memory side by side, from end to end"
     )
     writer.unroll(writer.loop(steps.label), STREAMS, "few steps")
     tiled = writer.tile([writer.loop(label)], [lanes], None, f"{vectors} registers of {width} lanes")

@@ -84,7 +84,7 @@ def split_reduction(top: ForOp, loop: ForOp, size: int, mask: bool = False) -> l
     else:
         short = full is None
     tail = _clone_before(top, nest, loop, results) if rest else None
-    blocks = _wrap(top, loop, results, size, full, bool(rest))
+    blocks = _wrap(top, loop, results, size, full, short, bool(rest))
     made = [blocks]
     if tail is not None and trips is not None and full is not None:
         tail_top, tail_loop, tail_results = tail
@@ -153,17 +153,17 @@ def _clone_before(top: ForOp, nest: Sequence[ForOp], loop: ForOp, results: _Resu
     return copy, again, _Results(again, store)
 
 
-def _wrap(top: ForOp, loop: ForOp, results: _Results, size: int, full: int | None, rest: bool) -> ForOp:
-    """Puts the loop over blocks around `top`: full ones if their number is known, else with a last one that is not."""
+def _wrap(top: ForOp, loop: ForOp, results: _Results, size: int, count: int | None, short: bool, rest: bool) -> ForOp:
+    """Puts the loop over `count` blocks around `top`; the last one is shorter if `short` says so."""
     block = top.parent
     assert block is not None
     (trips, *more), operands = combine(bound_expressions(loop, upper=True))
     if more:
         raise StepError(STEP, loop, f"ends at the minimum of {len(more) + 1} bounds, expected one")
     # One block more than needed where `size` divides the steps: none at all would leave the results unwritten.
-    ends: AffineExpr = AffineConstantExpr(full) if full is not None else trips // size + 1
-    count = len(operands)
-    blocks = ForOp(0, (), AffineMap(count, 0, (ends,)), operands, label=loop.label.data + ".b")
+    ends: AffineExpr = AffineConstantExpr(count) if count is not None else trips // size + 1
+    at = len(operands)
+    blocks = ForOp(0, (), AffineMap(at, 0, (ends,)), operands, label=loop.label.data + ".b")
     blocks.location = loop.location
     blocks.induction.name_hint = "block"
     block.insert_op_before(blocks, top)
@@ -173,9 +173,9 @@ def _wrap(top: ForOp, loop: ForOp, results: _Results, size: int, full: int | Non
     first.result.name_hint = "first"
     blocks.block.add_ops([zero, first, top, YieldOp()])
     within: list[AffineExpr] = [AffineConstantExpr(size)]
-    if full is None:
-        within.append(trips + AffineDimExpr(count) * -size)
-    _shift(loop, AffineDimExpr(count) * size, (*operands, blocks.induction), within, (*operands, blocks.induction))
+    if short:
+        within.append(trips + AffineDimExpr(at) * -size)
+    _shift(loop, AffineDimExpr(at) * size, (*operands, blocks.induction), within, (*operands, blocks.induction))
     last: SSAValue | None = None
     if not rest and not results.is_plain:
         end = materialize((ends + -1, operands), blocks.block, top)
