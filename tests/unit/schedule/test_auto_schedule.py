@@ -91,11 +91,13 @@ def steps(case: NestCase, facts: TargetFacts = GENERIC, constants: frozenset[int
 
 
 def test_a_matrix_product_fills_the_registers():
-    tiles = [op for op in steps(matmul(1024, 1024, 1024)) if isinstance(op, TileOp)]
-    assert tiles[0].tile_sizes == (6, 16)
-    wide = TargetFacts(vector_bits=512, vector_registers=32)
-    tiles = [op for op in steps(matmul(1024, 1024, 1024), wide) if isinstance(op, TileOp)]
-    rows, lanes = tiles[0].tile_sizes
+    def registers(facts: TargetFacts) -> tuple[int, int]:
+        tiles = [op.tile_sizes for op in steps(matmul(1024, 1024, 1024), facts) if isinstance(op, TileOp)]
+        (lanes,), (_,), (rows, _) = tiles[:3]
+        return rows, lanes
+
+    assert registers(GENERIC) == (6, 16)
+    rows, lanes = registers(TargetFacts(vector_bits=512, vector_registers=32))
     assert 20 <= rows * lanes // 16 <= 28
 
 
