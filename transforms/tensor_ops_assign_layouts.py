@@ -7,8 +7,10 @@ After:  func @main(%x : 1x3x8x8) { %t = call @transpose(%x) : 1x8x8x3
                                    %u = call @transpose(%r) : 1x4x6x6 ; return %u }
 
 A convolution asks for the layout of its image; everything after it follows the layout of what it reads, so that
-transposing copies are at the edges alone: inputs, results, control flow, and views that do not keep the order. Where
-only axes of size 1 change places the copy is a view. Weights stay as they are; packing them is a matter of schedules.
+transposing copies are at the edges alone: inputs, results, control flow, and views that do not keep the order. What
+such a view reads is stored in the closest order that it keeps, by the kernel that makes it where no other reads it, so
+that enlarged images and channels that become pixels stay with channels last. Where only axes of size 1 change places
+the copy is a view. Weights stay as they are; packing them is a matter of schedules.
 A kernel that is called with several layouts is cloned.
 """
 
