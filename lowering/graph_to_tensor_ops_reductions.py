@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import arith
-from xdsl.dialects.arith import FastMathFlag
 from xdsl.dialects.builtin import IndexType, i64
 from xdsl.dialects.math import ExpOp
+from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Block, SSAValue
 from xdsl.ir.affine import AffineExpr
 from xdsl.rewriter import InsertPoint

@@ -30,7 +30,9 @@ def contraction_chains(block: Block) -> Iterator[list[Operation]]:
     """The chains that end in ops of the block, each in the order of the block; no two share an op."""
     taken: set[Operation] = set()
     for op in block.ops:
-        for number in range(len(op.operands)) if isinstance(op, HasContractedAxis) else ():
+        if not isinstance(op, HasContractedAxis):
+            continue
+        for number in range(len(op.operands)):
             chain = _chain(op, number, block)
             if chain and taken.isdisjoint(chain):
                 taken.update(chain)
