@@ -9,6 +9,7 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -141,6 +142,13 @@ def regions_program(threads: int, regions: int, *, parallel: bool) -> str:
     return _program(body, [("x", x), ("y", x)], 1)
 
 
+def _aligned(count: int, dtype: np.dtype[Any]) -> np.ndarray:
+    """An array that begins with a cache line."""
+    memory = np.empty(count * dtype.itemsize + 64, np.uint8)
+    start = -memory.ctypes.data % 64
+    return memory[start : start + count * dtype.itemsize].view(dtype)
+
+
 def _caller(text: str, threads: int) -> Callable[[], float]:
     """Compiles the program; what comes back runs it once and gives the seconds."""
     import aicc
@@ -149,7 +157,10 @@ def _caller(text: str, threads: int) -> Callable[[], float]:
     model = aicc.compile(text, threads=threads, opt_level=0)
     (info,) = model.inputs
     shape = [size for size in info.shape if isinstance(size, int)]
-    x = np.linspace(0.5, 0.6, math.prod(shape), dtype=info.dtype).reshape(shape)
+    # Loads that cross cache lines would cost twice.
+    x = _aligned(math.prod(shape), info.dtype)
+    x[:] = np.linspace(0.5, 0.6, x.size)
+    x = x.reshape(shape)
 
     def call() -> float:
         start = time.perf_counter()
@@ -192,18 +203,20 @@ def bandwidths(threads: int, *, moved: int = 200 << 20) -> tuple[Bandwidth, ...]
     lanes = facts.lanes(32)
     row = 8 * lanes * 4
     found: list[Bandwidth] = []
-    for level, size in (
-        ("L1", facts.l1_bytes),
-        ("L2", facts.l2_bytes),
-        ("L3", facts.l3_bytes // threads),
-        ("memory", 8 * facts.l3_bytes // threads),
+    # Fast levels move more, so that all take about a millisecond at least and the difference is no noise.
+    for level, size, factor in (
+        ("L1", facts.l1_bytes, 8),
+        ("L2", facts.l2_bytes, 4),
+        ("L3", facts.l3_bytes // threads, 1),
+        ("memory", 8 * facts.l3_bytes // threads, 1),
     ):
         # Half of a cache: the other half is for whatever else is going on. A copy has two buffers in it.
         used = size // 2
         read, copied = used // row, used // (2 * row)
+        repeats = max(1, factor * moved // used)
         times = (
-            _seconds_per_repeat(lambda n, r=read: read_program(threads, r, lanes, n), threads, max(1, moved // used)),
-            _seconds_per_repeat(lambda n, r=copied: copy_program(threads, r, lanes, n), threads, max(1, moved // used)),
+            _seconds_per_repeat(lambda n, r=read: read_program(threads, r, lanes, n), threads, repeats),
+            _seconds_per_repeat(lambda n, r=copied: copy_program(threads, r, lanes, n), threads, repeats),
         )
         rates = (threads * read * row / times[0], 2 * threads * copied * row / times[1])
         found.append(Bandwidth(level, threads * size, *rates))

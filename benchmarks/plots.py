@@ -38,7 +38,8 @@ def _bars(
         axes.xaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
     for place, value in zip(places, values, strict=True):
         text = f" {value:.2f} " if log else f" {value:.0%}"
-        axes.text(value, place, text, va="center", ha="right" if log and value < 1 else "left", fontsize=7)
+        box = {"facecolor": "white", "edgecolor": "none", "pad": 0.5, "alpha": 0.8}
+        axes.text(value, place, text, va="center", ha="right" if log and value < 1 else "left", fontsize=7, bbox=box)
     axes.set_yticks(places, names, fontsize=7)
     axes.set_ylim(len(names) - 0.4, -0.6)
     axes.grid(axis="x", linewidth=0.4, alpha=0.6)
@@ -72,5 +73,11 @@ def plot(kind: str, rows: Sequence[Row], folder: Path) -> list[Path]:
         ratios = [(r.case, r.ratio, AHEAD if r.ratio <= 1 else BEHIND) for r in here if r.ratio is not None]
         draw("ratio", threads, f"{kind}, {count}: time of aicc / time of the fastest peer", ratios, log=True)
         shares = [(r.case, r.bound / r.ours.run, NEUTRAL) for r in here if r.ours and r.bound]
-        draw("roofline", threads, f"{kind}, {count}: share of the roofline that aicc reaches", shares, log=False)
+        draw(
+            "roofline",
+            threads,
+            f"{kind}, {count}: share of the roofline (direct convolution) that aicc reaches",
+            shares,
+            log=False,
+        )
     return made
