@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import product, takewhile
 from math import gcd, prod
 
 from xdsl.ir import SSAValue
@@ -315,7 +315,35 @@ def _order_tiles(
         extent = chain[-1].extent
         if isinstance(extent, int) and 1 < extent <= UNROLL_UP_TO:
             writer.unroll(writer.loop(chain[-1].label), extent, "few steps")
-    _spread(kernel, nest, plan, target, sizes, order, handles)
+    shared = _join_rest(kernel, plan, target, sizes, order, handles)
+    _spread(kernel, nest, plan, target, sizes, order, handles, shared)
+
+
+def _join_rest(
+    kernel: Kernel,
+    plan: LanePlan,
+    target: Sequence[Loop],
+    sizes: Sequence[int],
+    order: Sequence[Level],
+    handles: Sequence[SSAValue],
+) -> list[SSAValue]:
+    """
+    Does the rows left over right after the full tiles that use the same packed lanes, which are in cache then.
+
+    Fuses the loops outside of the rows of both nests, and returns them; none where there are other nests too, or too
+    few iterations for all threads.
+    """
+    outer = list(takewhile(lambda level: level.loop is not plan.row, order))
+    pieces = {loop: len(_pieces(loop, size)) for loop, size in zip(target, sizes, strict=True)}
+    if plan.row is None or any(level.part for level in order) or not isinstance(plan.row.extent, int):
+        return []
+    if pieces[plan.row] != 2 or prod(pieces.values()) != 2:
+        return []
+    if prod(certain_trips(level.loop, level.trips) for level in outer) < SHARES * kernel.facts.cores:
+        return []
+    writer = kernel.writer
+    full, rest = ([writer.select(handle, [number]) for handle in handles[: len(outer)]] for number in (0, 1))
+    return [writer.fuse(*pair, "rows left over use what is in cache") for pair in zip(full, rest, strict=True)]
 
 
 def _vectorize(kernel: Kernel, plan: LanePlan, target: Sequence[Loop], sizes: Sequence[int], tiled: TileOp) -> None:
@@ -357,10 +385,18 @@ def _spread(
     sizes: Sequence[int],
     order: Sequence[Level],
     handles: Sequence[SSAValue],
+    shared: Sequence[SSAValue],
 ) -> None:
-    """Shares out the outer loops of each of the nests among threads."""
+    """Shares out the outer loops of each of the nests among threads, or the `shared` ones of all of them."""
     steps = max(1, nest.iterations // prod(loop.trips for loop in nest.parallel))
     pieces = [_pieces(loop, size) for loop, size in zip(target, sizes, strict=True)]
+    if shared:
+        around = [
+            Shared(handle, level.trips, certain_trips(level.loop, level.trips))
+            for level, handle in zip(order, shared, strict=False)
+        ]
+        spread(kernel, around, plan.tile.cycles * steps)
+        return
     for number, combination in enumerate(product(*pieces)):
         tiles = dict(zip(target, combination, strict=True))
         rows = tiles[plan.row][1] if plan.row is not None else 1

@@ -87,3 +87,34 @@ func.func private @short_reduction(%x: memref<1x14x14x4xf32>, %w: memref<32x4xf3
   }
   func.return
 }
+
+// Each panel of weights is read from memory once: the pixels left over come right after the full tiles that use it.
+// CHECK-LABEL: transform.named_sequence @rest_schedule
+// CHECK:         schedule.fuse %{{.*}}, %{{.*}} {why = "rows left over use what is in cache"}
+// CHECK:         schedule.parallelize
+// CHECK-NEXT:    transform.yield
+func.func private @rest(%x: memref<1x9x9x64xf32>, %w: memref<512x64x3x3xf32>, %o: memref<1x7x7x512xf32>)
+    attributes {aicc.kernel, aicc.symbols = [], aicc.num_outputs = 1 : i64} {
+  %z = arith.constant 0.0 : f32
+  loops.for "s0_d1" %i = 0 to 7 parallel {
+    loops.for "s0_d2" %j = 0 to 7 parallel {
+      loops.for "s0_d3" %c = 0 to 512 parallel {
+        %s = loops.for "s0_d4" %h = 0 to 3 iter_args(%a0 = %z) -> (f32) {
+          %t = loops.for "s0_d5" %v = 0 to 3 iter_args(%a1 = %a0) -> (f32) {
+            %u = loops.for "s0_d6" %k = 0 to 64 iter_args(%a2 = %a1) -> (f32) {
+              %p = loops.load %x[0, %i + %h, %j + %v, %k] : memref<1x9x9x64xf32> to f32
+              %q = loops.load %w[%c, %k, %h, %v] : memref<512x64x3x3xf32> to f32
+              %m = arith.mulf %p, %q fastmath<contract,reassoc> : f32
+              %n = arith.addf %a2, %m fastmath<contract,reassoc> : f32
+              loops.yield %n : f32
+            }
+            loops.yield %u : f32
+          }
+          loops.yield %t : f32
+        }
+        loops.store %s, %o[0, %i, %j, %c] : f32 to memref<1x7x7x512xf32>
+      }
+    }
+  }
+  func.return
+}
