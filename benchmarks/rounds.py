@@ -137,13 +137,21 @@ def results_of(peer: Peer, folder: Path) -> list[np.ndarray]:
 
 
 def relative_error(found: Sequence[np.ndarray], expected: Sequence[np.ndarray]) -> float:
-    """The largest difference of any result, as a share of the largest element of the expected one; inf for a NaN."""
+    """
+    The largest difference of any result, as a share of the largest finite element of the expected one.
+
+    NaN and infinities must stand in the same places (inf if they do not) and count for nothing there.
+    """
     worst = 0.0
     for a, b in zip(found, expected, strict=True):
         if not b.size:
             continue
-        scale = float(np.abs(b.astype(np.float64)).max()) or 1.0
-        difference = float(np.abs(a.astype(np.float64) - b).max()) / scale
+        exact = b.astype(np.float64)
+        finite = np.isfinite(exact)
+        if not np.array_equal(np.where(finite, 0, a), np.where(finite, 0, exact), equal_nan=True):
+            return float("inf")
+        scale = float(np.abs(exact[finite]).max(initial=0.0)) or 1.0
+        difference = float(np.abs(a[finite] - exact[finite]).max(initial=0.0)) / scale
         worst = max(worst, difference if np.isfinite(difference) else float("inf"))
     return worst
 

@@ -105,3 +105,10 @@ def test_durations_have_three_digits(seconds: float, text: str):
 
 def test_a_nan_counts_as_an_infinite_difference():
     assert relative_error([np.array([1.0, np.nan])], [np.array([1.0, 2.0])]) == float("inf")
+
+
+def test_nan_and_infinity_in_the_same_places_are_no_difference():
+    expected = [np.array([1.0, np.nan, -np.inf], np.float32)]
+    assert relative_error([np.array([1.5, np.nan, -np.inf])], expected) == 0.5
+    assert relative_error([np.array([1.0, np.nan, np.inf])], expected) == float("inf")
+    assert relative_error([np.array([1.0, 2.0, -np.inf])], expected) == float("inf")
