@@ -80,9 +80,9 @@ def transposed_block(kernel: Kernel, nest: Nest, lane: Loop) -> Block | None:
         lanes = kernel.facts.lanes(8 * access.bytes) if access.bytes >= 4 else 16 // access.bytes
         rows = max(CACHE_LINE // access.bytes, lanes) if access.bytes >= 4 else lanes
         for loop in nest.parallel:
-            if access.moves[loop].stride == 1 and loop is not lane and not loop.limit:
-                if loop.trips >= rows and lane.trips >= lanes > 1:
-                    return Block(loop, rows, lanes)
+            fits = loop.trips >= rows and lane.trips >= lanes > 1
+            if fits and access.moves[loop].stride == 1 and loop is not lane and not loop.limit:
+                return Block(loop, rows, lanes)
     return None
 
 

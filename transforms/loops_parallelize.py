@@ -1,8 +1,10 @@
 """
 `loops-parallelize`: shares out the iterations of loops among threads.
 
-Before: for %i = 0 to %n parallel {          After: for %i = 0 to %n parallel threads attributes {grain = 4, nested = 2} {
-          for %j = 0 to 8 parallel { ... }            for %j = 0 to 8 parallel { ... }
+Before: for %i = 0 to %n parallel {
+          for %j = 0 to 8 parallel { ... }
+After:  for %i = 0 to %n parallel threads attributes {grain = 4, nested = 2} {
+          for %j = 0 to 8 parallel { ... }
 
 A thread takes at least `grain` consecutive iterations at a time, those of perfectly nested loops counted as one
 sequence: a batch of one image still has rows to share. Iterations are independent, so no result depends on who runs

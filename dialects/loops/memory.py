@@ -23,7 +23,6 @@ from aicc.dialects.graph.buffers import BufferAttr
 from aicc.dialects.graph.dims import Dim, ShapeAttr, dim_prod, provably_equal
 from aicc.dialects.loops.attrs import memref_dims, memref_of
 
-
 ON_STACK = "on_stack"
 """Unit attribute of an allocation in a kernel that stays on the stack although it is large."""
 

@@ -14,8 +14,8 @@ from aicc.backends.llvm.targets import host_target
 from aicc.backends.llvm.writer import module_to_llvm_text
 from aicc.lowering.loops_to_llvm import lower_module
 from aicc.lowering.parse import parse_module
-from aicc.runtime.model import Model
 from aicc.runtime.compiled import CompiledProgram
+from aicc.runtime.model import Model
 from aicc.runtime.signature import parse_signature
 
 MODULE = """
