@@ -29,6 +29,7 @@ MAX_UNROLLED = 64
 """Loops of kind `unroll` with more iterations stay loops."""
 
 _LOOP = loop_annotation()
+_NO_SIGNED_WRAP: dict[str, Attribute] = {"overflowFlags": IntegerAttr(1, 32)}
 
 
 def branch(fn: FunctionLowering, target: Block, operands: Sequence[SSAValue], back: bool = False) -> None:
@@ -104,7 +105,7 @@ def run_loop(
     fn.values[induction] = fn.atom(header.args[0], *_induction_facts(fn, lower, upper, distance))
     fn.take(carried, header.args[1:])
     last = fn.flatten(body())
-    counter = fn.emit(base.AddOp, (header.args[0], stride), i64, {"overflowFlags": IntegerAttr(1, 32)})
+    counter = fn.emit(base.AddOp, (header.args[0], stride), i64, _NO_SIGNED_WRAP)
     more = fn.compare("slt", counter, stop)
     branch_if(fn, more, (header, [counter, *last]), (exit_, last), back=True)
     fn.scopes.pop()

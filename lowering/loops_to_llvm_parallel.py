@@ -16,10 +16,11 @@ results do not depend on who runs what.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache, cached_property
 from typing import cast
 
 from xdsl.dialects import llvm as base
-from xdsl.dialects.builtin import DenseArrayBase, DictionaryAttr, IntegerAttr, UnitAttr, i32, i64
+from xdsl.dialects.builtin import DenseArrayBase, DictionaryAttr, IntegerAttr, IntegerType, UnitAttr, i32, i64
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from aicc.dialects.llvm import memory
@@ -32,6 +33,8 @@ from aicc.lowering.loops_to_llvm_functions import Function, internal_function
 from aicc.lowering.loops_to_llvm_index import Poly, add, constant, constant_value, multiply, total
 
 RUNTIME = "aicc_parallel"
+_INSIDE = IntegerAttr(3, 32)
+"""The address stays inside of what the pointer points to."""
 _PLAIN: dict[str, Attribute] = {"ordering": IntegerAttr(0, 64)}
 
 LowerOp = Callable[[Function, Operation], None]
@@ -143,7 +146,7 @@ class _Captured:
             lambda inner, args: inner.values.__setitem__(value, Rows(rows.shape, [args[place] for place in places]))
         )
 
-    @property
+    @cached_property
     def struct(self) -> base.LLVMStructType:
         """The type of the context."""
         return base.LLVMStructType.from_type_list(self.types)
@@ -219,11 +222,16 @@ def _iterate(fn: Function, levels: Sequence[ForOp], begin: Poly, end: Poly, lowe
     run_loop(fn, bounds[0], bounds[1], step, loop.induction, (), (), (), body)
 
 
+@cache
+def _field_index(index: int) -> DenseArrayBase[IntegerType]:
+    return DenseArrayBase.from_list(i32, [0, index])
+
+
 def _field(fn: Function, context: SSAValue, struct: base.LLVMStructType, index: int) -> SSAValue:
     properties: dict[str, Attribute] = {
         "elem_type": struct,
-        "noWrapFlags": IntegerAttr(3, 32),
-        "rawConstantIndices": DenseArrayBase.from_list(i32, [0, index]),
+        "noWrapFlags": _INSIDE,
+        "rawConstantIndices": _field_index(index),
     }
     return fn.emit(memory.GEPOp, (context,), POINTER, properties)
 

@@ -279,8 +279,9 @@ def _best_order(
                 Level(whole.loop, -(-whole.trips // block), whole.inside * block, "outer"),
                 Level(whole.loop, block, whole.inside, "inner"),
             ]
+        footprints: dict[frozenset[int], list[int]] = {}
         for order in orders(choices):
-            cost = traffic_cycles((*kept, *order), inner, nest.accesses, kernel.facts)
+            cost = traffic_cycles((*kept, *order), inner, nest.accesses, kernel.facts, footprints)
             # Threads need a few iterations of the outermost loop each.
             if order and not kept and order[0].trips < 2 * kernel.facts.cores:
                 cost *= 1.0 + UNEVEN

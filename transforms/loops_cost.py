@@ -78,9 +78,11 @@ def split_cost(extent: int, size: int, cost: Sequence[float]) -> float:
     return full * cost[size] + (cost[rest] if rest else 0.0)
 
 
-def _plane_cost(cost: TileCost, rows: int, height: int, vectors: int, known_rows: bool) -> float:
-    """Cycles for all rows in tiles of `height`; for an unknown number of them, with what is left over on average."""
-    by_rows = [0.0, *(cost.cycles(count, vectors) for count in range(1, max(height, REST_ROWS) + 1))]
+def _plane_cost(rows: int, height: int, by_rows: Sequence[float], known_rows: bool) -> float:
+    """
+    Cycles for all rows in tiles of `height`, given those of a tile by its rows; for an unknown number of rows, with
+    what is left over on average.
+    """
     if known_rows:
         return split_cost(rows, height, by_rows)
     rests = [split_cost(rest, min(REST_ROWS, height), by_rows) for rest in range(height)]
@@ -107,17 +109,25 @@ def choose_tile(
     left over of them is done `REST_ROWS` at a time. A `limit` is a number that the rows of a tile must divide.
     """
     best: TileChoice | None = None
+    highest = max(min(most_rows, rows), REST_ROWS)
+    known: dict[int, list[float]] = {}
+
+    def by_rows(vectors: int) -> list[float]:
+        if vectors not in known:
+            known[vectors] = [0.0, *(cost.cycles(count, vectors) for count in range(1, highest + 1))]
+        return known[vectors]
+
     for vectors in VECTORS:
         if vectors > 1 and (vectors - 1) * width >= lanes:
             continue
         for height in range(1, most_rows + 1):
             if height > rows or limit % height or not cost.fits(height, vectors, registers):
                 continue
-            plane = _plane_cost(cost, rows, height, vectors, known_rows)
+            plane = _plane_cost(rows, height, by_rows(vectors), known_rows)
             # Lanes that are left over still cost whole vectors.
             full, rest = divmod(lanes, vectors * width)
             rest_vectors = 1 << (-(-rest // width) - 1).bit_length() if rest else 0
-            total = full * plane + (_plane_cost(cost, rows, height, rest_vectors, known_rows) if rest else 0.0)
+            total = full * plane + (_plane_cost(rows, height, by_rows(rest_vectors), known_rows) if rest else 0.0)
             choice = TileChoice(height, vectors, total)
             size = (height * vectors, vectors)
             if (
@@ -144,7 +154,11 @@ class Level:
 
 
 def traffic_cycles(
-    order: Sequence[Level], inner: dict[Loop, int], accesses: Sequence[Access], facts: TargetFacts
+    order: Sequence[Level],
+    inner: dict[Loop, int],
+    accesses: Sequence[Access],
+    facts: TargetFacts,
+    known: dict[frozenset[int], list[int]],
 ) -> float:
     """
     Cycles to bring data into the first-level cache for loops over tiles in this order, outermost first.
@@ -152,13 +166,10 @@ def traffic_cycles(
     `inner` has the iterations of each loop within a tile. For each cache the outermost level is found from which
     everything fits; what an access touches inside it is brought in once per iteration of the loops outside, except of
     those just outside along which the access does not move.
+
+    `known` keeps footprints, by the set of levels inside, for further orders of the same levels (by identity).
     """
-    trips = [dict(inner)]
-    for level in reversed(order):
-        covered = dict(trips[0])
-        covered[level.loop] = min(level.loop.trips, covered.get(level.loop, 1) * level.trips)
-        trips.insert(0, covered)
-    footprints = [[access.footprint_bytes(covered) for access in accesses] for covered in trips]
+    footprints = [_footprints(order[position:], inner, accesses, known) for position in range(len(order) + 1)]
     total = 0.0
     capacities = (facts.l1_bytes, facts.l2_bytes, facts.l3_bytes)
     for capacity, speed in zip(capacities, BYTES_PER_CYCLE, strict=True):
@@ -173,6 +184,19 @@ def traffic_cycles(
                     moved *= level.trips
             total += moved / speed
     return total
+
+
+def _footprints(
+    inside: Sequence[Level], inner: dict[Loop, int], accesses: Sequence[Access], known: dict[frozenset[int], list[int]]
+) -> list[int]:
+    """Bytes that each access touches in the levels `inside`, whatever their order."""
+    key = frozenset(map(id, inside))
+    if (found := known.get(key)) is None:
+        covered = dict(inner)
+        for level in reversed(inside):
+            covered[level.loop] = min(level.loop.trips, covered.get(level.loop, 1) * level.trips)
+        found = known[key] = [access.footprint_bytes(covered) for access in accesses]
+    return found
 
 
 def orders(levels: Sequence[Level]) -> Iterator[tuple[Level, ...]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Self, cast
 
 from xdsl.dialects.builtin import AffineMapAttr, IndexType, MemRefType, UnitAttr, VectorType
@@ -44,7 +45,13 @@ def scalar_of(type: Attribute) -> Attribute:
 
 def vector_of(type: Attribute, shape: Sequence[int]) -> Attribute:
     """The vector of `shape` with the element type of `type`; a scalar for the empty shape."""
-    return VectorType(scalar_of(type), shape) if shape else scalar_of(type)
+    return _vector(scalar_of(type), tuple(shape)) if shape else scalar_of(type)
+
+
+@cache
+def _vector(element: Attribute, shape: tuple[int, ...]) -> Attribute:
+    """The type, made and verified once."""
+    return VectorType(element, shape)
 
 
 def index_access(indices: Sequence[Index]) -> Access:

@@ -8,8 +8,9 @@ other pair falls back to `affine_map<...>(%a, %b)[%s]`, so that every verified o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import cast
+from collections.abc import Callable, Hashable, Sequence
+from functools import lru_cache
+from typing import TypeVar, cast
 
 from xdsl.dialects.builtin import AffineMapAttr, IndexType
 from xdsl.ir import SSAValue
@@ -28,6 +29,8 @@ from xdsl.printer import Printer
 Access = tuple[AffineMap, tuple[SSAValue, ...]]
 """A map and its operands: dimensions but the lanes first, then symbols."""
 
+OperandT = TypeVar("OperandT", bound=Hashable)
+
 _LANE_BASE = 1 << 20
 """Dimension that stands for lane 0 while the number of operands is not yet known."""
 
@@ -38,8 +41,27 @@ def canonical_access(affine_map: AffineMap, operands: Sequence[SSAValue], lanes:
 
     `affine_map` has `len(operands) + lanes` inputs: dimensions of operands, `lanes` lane dimensions, then symbols.
     """
+    if len(set(map(id, operands))) == len(operands):
+        new, kept = _canonical_map(affine_map, lanes)
+        return new, tuple([operands[position] for position in kept])
+    return _canonical(affine_map, operands, lanes)
+
+
+@lru_cache(maxsize=1 << 14)
+def _canonical_map(affine_map: AffineMap, lanes: int) -> tuple[AffineMap, tuple[int, ...]]:
+    """
+    The canonical map of distinct operands, and the positions of those in use.
+
+    Remembered, since each step of a schedule asks about the same maps again.
+    """
+    return _canonical(affine_map, range(affine_map.num_dims - lanes + affine_map.num_symbols), lanes)
+
+
+def _canonical(
+    affine_map: AffineMap, operands: Sequence[OperandT], lanes: int
+) -> tuple[AffineMap, tuple[OperandT, ...]]:
     num_leading = affine_map.num_dims - lanes
-    order: dict[SSAValue, int] = {}
+    order: dict[OperandT, int] = {}
 
     def rename(expr: AffineExpr) -> AffineExpr:
         # Not by patterns: affine expressions are an abstract class, for which `isinstance` is slow.
