@@ -8,6 +8,7 @@ results below the normal range are rounded like others, not flushed.
 | function | error below | method |
 |---|---|---|
 | exp, exp2 | 1.1 | 2^n * e^r, \\|r\\| <= ln 2 / 2 |
+| 1 / (1 + exp(-x)) | 2.2 | the same with `afn`; results below the normal range may be 0 |
 | expm1 | 1.6 | 2^n * (e^r - 1) + (2^n - 1) |
 | log, log2, log10 | 1.6 | n * ln 2 + log(1 + f), sqrt(1/2) <= 1 + f < sqrt 2 |
 | log1p | 2.0 | log(u) + (x - (u - 1)) / u, u = 1 + x |
@@ -19,6 +20,7 @@ results below the normal range are rounded like others, not flushed.
 
 from __future__ import annotations
 
+from xdsl.dialects import arith
 from xdsl.dialects.builtin import f32, f64, i32, i64
 from xdsl.ir import SSAValue
 
@@ -116,13 +118,18 @@ def exp_approximate(b: MathBuilder, x: SSAValue) -> SSAValue:
     `e^x` where `afn` allows less: results below 2^-126 may be 0, from 88.4 on they are infinite.
 
     `n + 127` is rounded into the low bits of a float, from which a shift makes `2^n`: 0 for -127, infinite for 128.
+    Of a negation, `e^-y`, everything is computed with the opposite sign, which costs nothing.
     """
-    x = b.clamp(x, -88.0, 89.0)
+    sign, low, high = 1.0, -88.0, 89.0
+    if isinstance(x.owner, arith.NegfOp):
+        sign, low, high, x = -1.0, -89.0, 88.0, x.owner.operand
+    x = b.clamp(x, low, high)
     magic = b.const(_MAGIC + 127.0)
-    shifted = b.madd(x, b.const(_LOG2_E), magic)
+    shifted = b.madd(x, b.const(sign * _LOG2_E), magic)
     whole = b.sub(shifted, magic)
-    r = b.madd(whole, b.const(-_LN2_LOW), b.madd(whole, b.const(-_LN2_HIGH), x))
-    return b.mul(_exp_of_reduced(b, r), b.from_bits(b.shift_left(b.bits(shifted), 23)))
+    r = b.madd(whole, b.const(-sign * _LN2_LOW), b.madd(whole, b.const(-sign * _LN2_HIGH), x))
+    coefficients = [c * sign**k for k, c in enumerate((1.0, 1.0, *_EXP))]
+    return b.mul(b.polynomial(r, coefficients), b.from_bits(b.shift_left(b.bits(shifted), 23)))
 
 
 def exp2(b: MathBuilder, x: SSAValue) -> SSAValue:

@@ -45,7 +45,8 @@ class AlphaOp(ActivationOp, ABC):
 
 def _sigmoid(b: ScalarBuilder, x: SSAValue) -> SSAValue:
     one = b.const_like(1, x)
-    return b.div(one, b.add(one, b.exp(b.neg(x))))
+    # Where the exponential is out of range, the quotient is 1, or too small for a normal number.
+    return b.div(one, b.add(one, b.exp_in_range(b.neg(x))))
 
 
 def _softplus(b: ScalarBuilder, x: SSAValue) -> SSAValue:
@@ -95,7 +96,7 @@ class SiluOp(ActivationOp):
     name = "graph.silu"
 
     def scalar(self, b: ScalarBuilder, *args: SSAValue) -> SSAValue:
-        return b.div(args[0], b.add(b.const_like(1, args[0]), b.exp(b.neg(args[0]))))
+        return b.div(args[0], b.add(b.const_like(1, args[0]), b.exp_in_range(b.neg(args[0]))))
 
     def compute(self, *operands: Array) -> Array:
         return operands[0] / (1 + np.exp(-operands[0]))
@@ -148,7 +149,7 @@ class HardSwishOp(ActivationOp):
 
     def scalar(self, b: ScalarBuilder, *args: SSAValue) -> SSAValue:
         x = args[0]
-        return b.mul(x, _unit_interval(b, b.add(b.div(x, b.const_like(6, x)), b.const_like(0.5, x))))
+        return b.mul(x, _unit_interval(b, b.add(b.mul(x, b.const_like(1 / 6, x)), b.const_like(0.5, x))))
 
     def compute(self, *operands: Array) -> Array:
         return operands[0] * np.minimum(np.maximum(operands[0] / 6 + 0.5, 0), 1)

@@ -13,6 +13,7 @@ from typing import Literal
 from xdsl.builder import Builder
 from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, IntegerType, i1, i64
+from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 
@@ -181,6 +182,10 @@ class ScalarBuilder:
 
     def exp(self, a: SSAValue) -> SSAValue:
         return self.unary(math.ExpOp, a)
+
+    def exp_in_range(self, a: SSAValue) -> SSAValue:
+        """The exponential, of which results that are no normal numbers may be 0 or infinite."""
+        return self.insert(math.ExpOp(a, arith.FastMathFlagsAttr([*self._fastmath.data, FastMathFlag.APPROX_FUNC])))
 
     def log(self, a: SSAValue) -> SSAValue:
         return self.unary(math.LogOp, a)

@@ -73,3 +73,31 @@ func.func @keep(%x: f64, %y: f32) {
   %e = math.sin %y {aicc.library} : f32
   func.return
 }
+
+// -----
+
+// With `afn` the exponential of a negation takes the number itself, between bounds with the opposite sign.
+// CHECK-LABEL: @decay
+// CHECK-SAME:    %[[X:.*]]: f32
+// CHECK-NOT:   math.exp
+// CHECK:       %[[LOW:.*]] = arith.constant -8.900000e+01 : f32
+// CHECK:       arith.cmpf olt, %[[X]], %[[LOW]] : f32
+// CHECK:       func.return
+func.func @decay(%x: f32) -> f32 {
+  %y = arith.negf %x : f32
+  %r = math.exp %y fastmath<afn> : f32
+  func.return %r : f32
+}
+
+// -----
+
+// Without it, it takes the negation.
+// CHECK-LABEL: @exact_decay
+// CHECK-SAME:    %[[X:.*]]: f32
+// CHECK-NEXT:  %[[Y:.*]] = arith.negf %[[X]] : f32
+// CHECK:       arith.cmpf olt, %[[Y]], %{{.*}} : f32
+func.func @exact_decay(%x: f32) -> f32 {
+  %y = arith.negf %x : f32
+  %r = math.exp %y : f32
+  func.return %r : f32
+}

@@ -184,3 +184,40 @@ def test_approximate_exponentials():
     outside = np.array([-np.inf, -3.4e38, -88.0, 89.0, 3.4e38, np.inf, np.nan, 0.0, -0.0], np.float32)
     found = apply("math.exp", outside, flags="fastmath<afn>")
     np.testing.assert_array_equal(found, np.array([0, 0, 0, np.inf, np.inf, np.inf, np.nan, 1, 1], np.float32))
+
+
+SIGMOID = """
+func.func @f(
+  %n: index, %m: memref<?x32xf32, #loops.dims<n>>, %o: memref<?x32xf32, #loops.dims<n>>
+) attributes {aicc.symbols = ["n"]} {
+  %one = arith.constant dense<1.0> : vector<32xf32>
+  loops.for "i" %i = 0 to %n {
+    %x = loops.load %m[%i, l0] : memref<?x32xf32, #loops.dims<n>> to vector<32xf32>
+    %y = arith.negf %x : vector<32xf32>
+    %e = math.exp %y fastmath<afn> : vector<32xf32>
+    %s = arith.addf %one, %e : vector<32xf32>
+    %r = arith.divf %one, %s : vector<32xf32>
+    loops.store %r, %o[%i, l0] : vector<32xf32> to memref<?x32xf32, #loops.dims<n>>
+  }
+  func.return
+}
+"""
+
+
+def test_sigmoid():
+    module = parse_module(SIGMOID)
+    expand_all(module)
+    verify(module)
+    run = native(module, "f")
+    for values, bound in [
+        (np.concatenate([np.linspace(-87.0, 105.0, 200_000), np.linspace(-1, 1, 50_016)]), 2.2),
+        # Too small for a normal number: anything down to 0.
+        (np.linspace(-110.0, -87.5, 3_200), 2.0**24),
+        (np.resize([-np.inf, np.inf, np.nan, 0.0, -0.0, 3e38, -3e38], LANES), 0.0),
+    ]:
+        x = values.astype(np.float32).reshape(-1, LANES)
+        found = np.empty_like(x)
+        run(len(x), x, found)
+        with np.errstate(all="ignore"):
+            exact = 1 / (1 + np.exp(-x.astype(np.float64)))
+        assert errors(found, exact).max() <= bound
