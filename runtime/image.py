@@ -1,5 +1,5 @@
 """
-The file form of a compiled program: `aicc.load` and the cache map it into memory and link it; nothing is compiled.
+The file form of a compiled program: `aicc.load` and the cache read it and link it; nothing is compiled.
 
 Layout, little endian:
 
@@ -21,7 +21,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import mmap
 import os
 import struct
 import tempfile
@@ -35,7 +34,7 @@ import numpy as np
 
 from aicc.runtime.compiled import CompiledProgram, Machine
 from aicc.runtime.errors import ProgramError
-from aicc.runtime.memory import ALIGNMENT
+from aicc.runtime.memory import ALIGNMENT, long_lived_bytes
 from aicc.runtime.signature import parse_signature
 
 MAGIC = b"AICCPROG"
@@ -162,13 +161,21 @@ def replacing(path: Path) -> Generator[IO[bytes]]:
             raise
 
 
-def _mapped(path: Path) -> np.ndarray:
-    """The bytes of the file, read-only; all of it is about to be read."""
-    with open(path, "rb") as file:
-        if os.fstat(file.fileno()).st_size == 0:
-            return np.zeros(0, np.uint8)
-        flags = mmap.MAP_SHARED | getattr(mmap, "MAP_POPULATE", 0)
-        return np.frombuffer(mmap.mmap(file.fileno(), 0, flags=flags, prot=mmap.PROT_READ), np.uint8)
+def _read(path: Path) -> np.ndarray:
+    """
+    The bytes of the file, read-only.
+
+    Read and not mapped: kernels that stream weights wait for the translation of addresses where these lie in small
+    pages, as those of files do.
+    """
+    with open(path, "rb", buffering=0) as file:
+        size = os.fstat(file.fileno()).st_size
+        data = long_lived_bytes(size)[:size]
+        done = 0
+        while done < size and (count := file.readinto(data[done:].data)):
+            done += count
+    data.flags.writeable = False
+    return data[:done]
 
 
 def _table_bytes(head: bytes, size: int, path: Path) -> int:
@@ -207,14 +214,14 @@ def read_image(
     path: Path, sources: Callable[[str], np.ndarray] | None = None, key: Mapping[str, Any] | None = None
 ) -> CompiledProgram:
     """
-    The program, its arrays mapped. `sources` gives the bytes of the other files that weights may lie in; with `key`, an
-    image that was written with another one is refused.
+    The program. `sources` gives the bytes of the other files that weights may lie in; with `key`, an image that was
+    written with another one is refused.
 
     Raises:
         ProgramError: the file is no image of this format, or is damaged, or is of another key.
         OSError: it cannot be read.
     """
-    data = _mapped(path)
+    data = _read(path)
     head = data[:_HEAD_BYTES].tobytes()
     length = _table_bytes(head, data.size, path)
     table = _parse_table(head, data[_HEAD_BYTES : _HEAD_BYTES + length].tobytes(), path)

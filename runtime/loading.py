@@ -15,8 +15,8 @@ def load(path: str | PathLike[str], *, threads: int | None = None) -> Model:
     """
     The model that `Model.save` wrote to `path`; `threads` as for `aicc.compile`.
 
-    The file is mapped into memory, and must be left alone while the model is in use. It holds machine code: load only
-    what you would run.
+    The file is read, weights in huge pages where the system has them. It holds machine code: load only what you would
+    run.
 
     Raises:
         ProgramError: the file is no saved model, damaged, of another version, or for another machine.

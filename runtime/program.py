@@ -19,7 +19,7 @@ import numpy as np
 from aicc.runtime.compiled import CompiledProgram
 from aicc.runtime.errors import ProgramError
 from aicc.runtime.expressions import compile_expression
-from aicc.runtime.memory import ALIGNMENT, aligned_empty
+from aicc.runtime.memory import ALIGNMENT, aligned_empty, long_lived_blocks
 from aicc.runtime.parallel import FUNCTIONS, link_shim
 from aicc.runtime.profile import CLOCK_SHIM, new_counters
 
@@ -112,6 +112,8 @@ class LoadedProgram:
     def _arrays(self, program: CompiledProgram) -> list[np.ndarray | None]:
         """The constants of the pointer table: weights, prepared buffers and counters."""
         arrays: list[np.ndarray | None] = []
+        prepared = [int(buffer.size) for buffer in program.signature.buffers if buffer.kind == "prepared"]
+        blocks = iter(long_lived_blocks(prepared if program.prepared is None else []))
         for buffer in program.signature.buffers:
             array: np.ndarray | None = None
             if buffer.kind == "weight" and (buffer.kept or program.prepared is None):
@@ -120,7 +122,7 @@ class LoadedProgram:
                 array = np.ascontiguousarray(program.weights[buffer.name])
             elif buffer.kind == "prepared":
                 if program.prepared is None:
-                    array = aligned_empty([int(buffer.size)], np.dtype(np.uint8))
+                    array = next(blocks)
                 else:
                     array = program.prepared.get(buffer.name)
                 if array is None or array.nbytes != int(buffer.size):
