@@ -81,7 +81,14 @@ def collapse_loops(outer: ForOp, inner: ForOp) -> ForOp:
         if (extent := extent_of(loop)) is None:
             raise StepError(STEP, loop, "its number of iterations is not a symbolic dimension")
         extents.append(extent)
-    merged = {memref: position for memref in _memrefs(outer) if (position := merge_position(loops, memref)) is not None}
+    accesses: dict[SSAValue, list[LoadOp | StoreOp]] = {}
+    for op in _accesses(outer):
+        accesses.setdefault(op.memref, []).append(op)
+    merged = {
+        memref: position
+        for memref, ops in accesses.items()
+        if (position := merge_position(loops, memref, ops)) is not None
+    }
     if not isinstance(extents[1], int):
         _check_all_merged(loops, merged)
     new = _new_loop(outer, inner, extents)
@@ -124,14 +131,14 @@ def _accesses(loop: ForOp) -> list[LoadOp | StoreOp]:
     return [op for op in loop.walk() if isinstance(op, LoadOp | StoreOp)]
 
 
-def _memrefs(loop: ForOp) -> list[SSAValue]:
-    return list(dict.fromkeys(op.memref for op in _accesses(loop)))
-
-
-def merge_position(loops: tuple[ForOp, ForOp], memref: SSAValue) -> tuple[int, int] | None:
+def merge_position(
+    loops: tuple[ForOp, ForOp], memref: SSAValue, accesses: Sequence[LoadOp | StoreOp] | None = None
+) -> tuple[int, int] | None:
     """
     The dimensions `(p, q)` of `memref` such that every access to it inside the loops has the two loops' indices as its
     indices `p` and `q`, uses them nowhere else, and dimension `q` is as long as the inner loop; those between are 1.
+
+    `accesses` are those to it inside the loops, where they are at hand.
     """
     outer, inner = loops
     if isinstance(memref.owner, Operation) and loop_contains(outer, memref.owner):
@@ -139,9 +146,7 @@ def merge_position(loops: tuple[ForOp, ForOp], memref: SSAValue) -> tuple[int, i
     extent = extent_of(inner)
     dims = memref_dims(memref_of(memref))
     positions: set[tuple[int, int]] = set()
-    for op in _accesses(outer):
-        if op.memref is not memref:
-            continue
+    for op in [op for op in _accesses(outer) if op.memref is memref] if accesses is None else accesses:
         operands = list(op.indices)
         if outer.induction not in operands or inner.induction not in operands:
             return None

@@ -7,7 +7,7 @@ Shared by the loop transformations. A transformation writes the new value of an 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -21,6 +21,7 @@ from aicc.dialects.graph.dims import lower_bound, upper_bound
 from aicc.dialects.loops import ApplyOp, ForOp, LoadOp, SizeOp, StoreOp
 from aicc.dialects.loops.access import lanes_of
 from aicc.dialects.loops.affine_text import Access, canonical_access
+from aicc.dialects.loops.attrs import segment_sizes
 from aicc.dialects.tensor_ops.affine import UNBOUNDED, Bounds, Simplifier, simplify_map, substitute
 
 Expression = tuple[AffineExpr, tuple[SSAValue, ...]]
@@ -197,8 +198,7 @@ def _at_least(simplifier: Simplifier, larger: AffineExpr, smaller: AffineExpr) -
 def set_operands(op: Operation, operands: Sequence[SSAValue], segments: Sequence[int]) -> None:
     """Replaces all operands of an op whose segments are kept in a property."""
     op.operands = operands
-    old = op.properties["operandSegmentSizes"]
-    op.properties["operandSegmentSizes"] = type(old).from_list(old.elt_type, list(segments))  # pyright: ignore
+    op.properties["operandSegmentSizes"] = segment_sizes(*segments)
 
 
 def set_bounds(loop: ForOp, lower: Access, upper: Access) -> None:
@@ -218,9 +218,10 @@ def fold_index_ops(roots: Iterable[Operation], bounds: IndexBounds | None = None
     applies: list[ApplyOp] = []
     for root in roots:
         for op in root.walk():
-            _fold_op(op, bounds)
-            if isinstance(op, ApplyOp):
-                applies.append(op)
+            if (fold := _FOLDERS.get(type(op))) is not None:
+                fold(op, bounds)
+                if type(op) is ApplyOp:
+                    applies.append(op)
     for apply in reversed(applies):
         access = apply.map.data.results[0]
         if isinstance(access, AffineDimExpr) and not lanes_of(apply.result.type):
@@ -230,35 +231,44 @@ def fold_index_ops(roots: Iterable[Operation], bounds: IndexBounds | None = None
             apply.erase()
 
 
-def _fold_op(op: Operation, bounds: IndexBounds) -> None:
-    match op:
-        case ForOp():
-            lower: Access = (op.lower_map.data, tuple(op.lower_operands))
-            upper: Access = (op.upper_map.data, tuple(op.upper_operands))
-            new_lower, new_upper = composed(lower, (), bounds), composed(upper, (), bounds)
-            if new_lower is not None or new_upper is not None:
-                set_bounds(
-                    op, _prune(new_lower or lower, bounds, upper=False), _prune(new_upper or upper, bounds, upper=True)
-                )
-        case LoadOp():
-            new = composed((op.map.data, tuple(op.indices)), lanes_of(op.result.type), bounds)
-            if new is not None:
-                lanes = () if op.lanes is None else (op.lanes,)
-                op.map = AffineMapAttr(new[0])
-                set_operands(op, (op.memref, *new[1], *lanes), (1, len(new[1]), len(lanes)))
-        case StoreOp():
-            new = composed((op.map.data, tuple(op.indices)), lanes_of(op.value.type), bounds)
-            if new is not None:
-                lanes = () if op.lanes is None else (op.lanes,)
-                op.map = AffineMapAttr(new[0])
-                set_operands(op, (op.value, op.memref, *new[1], *lanes), (1, 1, len(new[1]), len(lanes)))
-        case ApplyOp():
-            new = composed((op.map.data, tuple(op.indices)), lanes_of(op.result.type), bounds)
-            if new is not None:
-                op.map = AffineMapAttr(new[0])
-                op.operands = new[1]
-        case _:
-            pass
+def _fold_loop(op: ForOp, bounds: IndexBounds) -> None:
+    lower: Access = (op.lower_map.data, tuple(op.lower_operands))
+    upper: Access = (op.upper_map.data, tuple(op.upper_operands))
+    new_lower, new_upper = composed(lower, (), bounds), composed(upper, (), bounds)
+    if new_lower is not None or new_upper is not None:
+        set_bounds(op, _prune(new_lower or lower, bounds, upper=False), _prune(new_upper or upper, bounds, upper=True))
+
+
+def _fold_load(op: LoadOp, bounds: IndexBounds) -> None:
+    new = composed((op.map.data, tuple(op.indices)), lanes_of(op.result.type), bounds)
+    if new is not None:
+        lanes = () if op.lanes is None else (op.lanes,)
+        op.map = AffineMapAttr(new[0])
+        set_operands(op, (op.memref, *new[1], *lanes), (1, len(new[1]), len(lanes)))
+
+
+def _fold_store(op: StoreOp, bounds: IndexBounds) -> None:
+    new = composed((op.map.data, tuple(op.indices)), lanes_of(op.value.type), bounds)
+    if new is not None:
+        lanes = () if op.lanes is None else (op.lanes,)
+        op.map = AffineMapAttr(new[0])
+        set_operands(op, (op.value, op.memref, *new[1], *lanes), (1, 1, len(new[1]), len(lanes)))
+
+
+def _fold_apply(op: ApplyOp, bounds: IndexBounds) -> None:
+    new = composed((op.map.data, tuple(op.indices)), lanes_of(op.result.type), bounds)
+    if new is not None:
+        op.map = AffineMapAttr(new[0])
+        op.operands = new[1]
+
+
+# By class: ops are an abstract class, for which `isinstance` is slow, and most are none of these.
+_FOLDERS: dict[type[Operation], Callable[[Operation, IndexBounds], None]] = {
+    ApplyOp: _fold_apply,
+    ForOp: _fold_loop,
+    LoadOp: _fold_load,
+    StoreOp: _fold_store,
+}  # pyright: ignore[reportAssignmentType]
 
 
 def materialize(expression: Expression, block: Block, before: Operation | None = None) -> SSAValue:

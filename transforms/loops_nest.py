@@ -91,7 +91,16 @@ def loop_contains(loop: ForOp, op: Operation) -> bool:
 
 def find_loops(root: Operation, label: str) -> list[ForOp]:
     """The loops with `label` in `root`, itself included, in program order."""
-    return [op for op in root.walk() if isinstance(op, ForOp) and op.label.data == label]
+    found: list[ForOp] = []
+    pending = [root]
+    while pending:
+        op = pending.pop()
+        if type(op) is ForOp and op.label.data == label:
+            found.append(op)
+        # Only ops with regions can hold loops; those are few.
+        inside = [inner for region in op.regions for block in region.blocks for inner in block.ops if inner.regions]
+        pending += reversed(inside)
+    return found
 
 
 def labelled(root: Operation, label: str, step: str) -> list[ForOp]:

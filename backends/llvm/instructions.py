@@ -415,7 +415,8 @@ HANDLERS.update(
     }
 )
 for _op in (*vars(elementwise).values(), *vars(intrinsics).values(), *vars(llvm).values(), *vars(vectors).values()):
-    _op_name = getattr(_op, "name", "") if isinstance(_op, type) and issubclass(_op, Operation) else ""
+    # Not `issubclass`, which for an abstract class asks about every subclass: 50 ms of each start.
+    _op_name = getattr(_op, "name", "") if isinstance(_op, type) and Operation in _op.__mro__ else ""
     if isinstance(_op_name, str) and _op_name.startswith("llvm.intr.") and _op_name not in HANDLERS:
         # Overloaded on the one type of operands and result, or on the vector that is reduced.
         HANDLERS[_op_name] = _overloaded(_last_operand if ".reduce." in _op_name else _first_operand)

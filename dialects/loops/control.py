@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Self
 
 from xdsl.dialects.builtin import AffineMapAttr, IndexType, IntegerAttr, StringAttr, UnitAttr
@@ -38,6 +39,18 @@ from aicc.dialects.loops.attrs import LoopKind, segment_sizes
 from aicc.dialects.loops.segments import quick_operands
 
 Bound = AffineMap | int | SSAValue
+
+_INDEX = IndexType()
+
+
+@lru_cache(maxsize=1024)
+def _step_attr(step: int) -> IntegerAttr[IndexType]:
+    return IntegerAttr.from_index_int_value(step)
+
+
+@lru_cache(maxsize=4096)
+def _string_attr(text: str) -> StringAttr:
+    return StringAttr(text)
 
 
 def bound_access(bound: Bound, operands: Sequence[SSAValue]) -> Access:
@@ -124,7 +137,7 @@ class ForOp(IRDLOperation):
         upper_map, upper_values = bound_access(upper, upper_operands)
         types = [value.type for value in iter_args]
         if body is None:
-            body = Block(arg_types=[IndexType(), *types])
+            body = Block(arg_types=[_INDEX, *types])
         # Straight to the base: finding out the segments of operands takes most of the time otherwise.
         Operation.__init__(
             self,
@@ -133,9 +146,9 @@ class ForOp(IRDLOperation):
             properties={
                 "lower_map": AffineMapAttr(lower_map),
                 "upper_map": AffineMapAttr(upper_map),
-                "step": IntegerAttr.from_index_int_value(step),
-                "kind": StringAttr(kind),
-                "label": StringAttr(label),
+                "step": _step_attr(step),
+                "kind": _string_attr(kind),
+                "label": _string_attr(label),
                 "operandSegmentSizes": segment_sizes(len(lower_values), len(upper_values), len(iter_args)),
             },
             attributes=attributes or {},
@@ -287,9 +300,9 @@ class ForOp(IRDLOperation):
             properties={
                 "lower_map": AffineMapAttr(lower),
                 "upper_map": AffineMapAttr(upper),
-                "step": IntegerAttr.from_index_int_value(step),
-                "kind": StringAttr(kind),
-                "label": StringAttr(label),
+                "step": _step_attr(step),
+                "kind": _string_attr(kind),
+                "label": _string_attr(label),
             },
             attributes={} if attributes is None else attributes.data,
             regions=[body],
