@@ -18,9 +18,9 @@ from io import StringIO
 from math import prod
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr, ModuleOp, StringAttr, UnitAttr
+from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr, ModuleOp, StringAttr, TensorType, UnitAttr
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Block, BlockArgument, Region
+from xdsl.ir import Attribute, Block, BlockArgument, Region
 from xdsl.passes import ModulePass
 from xdsl.printer import Printer
 from xdsl.rewriter import Rewriter
@@ -57,6 +57,9 @@ class Outliner:
     made: dict[str, str] = field(default_factory=dict[str, str])
     """Text of a kernel function without its name -> the name."""
 
+    types: dict[Attribute, str] = field(default_factory=dict[Attribute, str])
+    """Texts of tensor types."""
+
     def __post_init__(self) -> None:
         self.taken = {op.sym_name.data for op in self.module.body.block.ops if isinstance(op, FuncOp)}
         self.counts: dict[str, int] = {}
@@ -68,7 +71,7 @@ class Outliner:
         symbols = symbols_in_block(block)
         stem = kernel_stem(block)
         function = self._make_function(kernel, symbols)
-        text = _text(function)
+        text = _text(function, self.types)
         if text not in self.made:
             self.made[text] = name = self._fresh_name(stem)
             function.properties["sym_name"] = StringAttr(name)
@@ -108,9 +111,25 @@ class Outliner:
                 return name
 
 
-def _text(function: FuncOp) -> str:
+class _Printer(Printer):
+    """A printer that remembers the texts of tensor types, which are most of what a kernel's text is made of."""
+
+    types: dict[Attribute, str]
+
+    def print_attribute(self, attribute: Attribute) -> None:
+        if type(attribute) is not TensorType:
+            super().print_attribute(attribute)
+            return
+        if (text := self.types.get(attribute)) is None:
+            text = self.types[attribute] = str(attribute)
+        self.print_string(text)
+
+
+def _text(function: FuncOp, types: dict[Attribute, str]) -> str:
     stream = StringIO()
-    Printer(stream=stream).print_op(function)
+    printer = _Printer(stream=stream)
+    printer.types = types
+    printer.print_op(function)
     return stream.getvalue()
 
 
