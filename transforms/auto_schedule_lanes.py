@@ -10,7 +10,7 @@ rows blocked) for the least traffic between caches; the tile becomes one vector 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product, takewhile
 from math import gcd, prod
 
@@ -26,7 +26,17 @@ from aicc.transforms.auto_schedule_common import (
 )
 from aicc.transforms.auto_schedule_product import plan_product, schedule_product
 from aicc.transforms.auto_schedule_threads import SHARES, Shared, certain_trips, spread
-from aicc.transforms.loops_cost import REST_ROWS, Level, TileChoice, TileCost, choose_tile, orders, traffic_cycles
+from aicc.transforms.loops_cost import (
+    FMA_LATENCY,
+    FMA_PORTS,
+    REST_ROWS,
+    Level,
+    TileChoice,
+    TileCost,
+    choose_tile,
+    orders,
+    traffic_cycles,
+)
 from aicc.transforms.loops_facts import CACHE_LINE, Access, Loop, Nest, guess
 from aicc.transforms.loops_tile import count_nests
 from aicc.transforms.target_facts import TargetFacts
@@ -49,6 +59,9 @@ PACK_REUSE_CONTIGUOUS = 48
 An input that is contiguous along the lanes is packed if each element is used at least so often, and the steps of the
 reduction are so far apart that they push each other out of the first-level cache.
 """
+
+REST_UNEVEN = 0.05
+"""What threads may wait for each other so that rows left over use weights that are in cache."""
 
 SYMBOLIC_ROWS = 1.25
 """What rows along a loop of symbolic extent cost more: there may be too few of them, as in a batch of one image."""
@@ -311,44 +324,84 @@ def _order_tiles(
         keys[position : position + 1] = [(row, "outer"), (row, "inner")]
     wanted = [keys.index((level.loop, level.part)) for level in order]
     handles = writer.interchange(handles, wanted, "least traffic between caches")
-    _vectorize(kernel, plan, target, sizes, tiled)
+    joined = _joined_levels(kernel, plan, target, sizes, order)
+    beside = _rest_tiles(kernel, plan, joined)
+    around: tuple[SSAValue, SSAValue] | None = None
+    if beside > 1:
+        # The innermost loop around the rows is that over lanes: some tiles of lanes at a time, for full tiles of rows
+        # one after the other.
+        blocks = writer.tile([handles[len(joined) - 1]], [beside], None, f"rows left over of {beside} tiles at once")
+        handles[len(joined) - 1] = blocks.outers[0]
+        around = writer.select(blocks.inners[0], [1]), writer.select(handles[len(joined)], [1])
+        joined[-1] = replace(joined[-1], trips=joined[-1].trips // beside)
+    _vectorize(kernel, plan, target, sizes, tiled, around)
     for chain in nest.chains:
         extent = chain[-1].extent
         if isinstance(extent, int) and 1 < extent <= UNROLL_UP_TO:
             writer.unroll(writer.loop(chain[-1].label), extent, "few steps")
-    shared = _join_rest(kernel, plan, target, sizes, order, handles)
-    _spread(kernel, nest, plan, target, sizes, order, handles, shared)
+    shared = _join_rest(kernel, joined, handles)
+    _spread(kernel, nest, plan, target, sizes, [*joined, *order[len(joined) :]], handles, shared)
 
 
-def _join_rest(
+def _joined_levels(
+    kernel: Kernel, plan: LanePlan, target: Sequence[Loop], sizes: Sequence[int], order: Sequence[Level]
+) -> list[Level]:
+    """
+    The loops outside of the rows, if full tiles and the rows left over are to share them.
+
+    None where there are other nests too, or too few iterations for all threads.
+    """
+    if plan.row is None or any(level.part for level in order):
+        return []
+    outer = list(takewhile(lambda level: level.loop is not plan.row, order))
+    pieces = {loop: len(_pieces(loop, size)) for loop, size in zip(target, sizes, strict=True)}
+    if pieces[plan.row] != 2 or prod(pieces.values()) != 2:
+        return []
+    shares, cores = prod(certain_trips(level.loop, level.trips) for level in outer), kernel.facts.cores
+    if isinstance(plan.row.extent, int):
+        return outer if shares >= SHARES * cores else []
+    # Weights are read once then, whatever the number of rows; an uneven rest of tiles must not cost more than that.
+    return outer if shares and -(-shares // cores) * cores <= shares * (1.0 + REST_UNEVEN) else []
+
+
+def _rest_tiles(kernel: Kernel, plan: LanePlan, joined: Sequence[Level]) -> int:
+    """Tiles of lanes that rows left over of an unknown number of rows do at once, so that no sum waits for another."""
+    if not joined or plan.row is None or isinstance(plan.row.extent, int) or joined[-1].loop is not plan.lane:
+        return 1
+    if plan.tile.rows <= REST_ROWS or plan.lane.trips % plan.lanes:
+        return 1
+    vectors, most = plan.tile.vectors, kernel.facts.vector_registers
+    wanted = -(-FMA_PORTS * FMA_LATENCY // (REST_ROWS * plan.cost.accumulators * vectors))
+    if plan.lane.trips // plan.lanes % wanted or not plan.cost.fits(REST_ROWS, vectors * wanted, most):
+        return 1
+    trips = prod(certain_trips(level.loop, level.trips) for level in joined) // wanted
+    return wanted if trips % kernel.facts.cores == 0 or trips >= SHARES * kernel.facts.cores else 1
+
+
+def _join_rest(kernel: Kernel, joined: Sequence[Level], handles: Sequence[SSAValue]) -> list[SSAValue]:
+    """
+    Does the rows left over right after the full tiles that use the same packed lanes, which are in cache then.
+
+    Fuses the loops outside of the rows of both nests, and returns them.
+    """
+    writer = kernel.writer
+    full, rest = ([writer.select(handle, [number]) for handle in handles[: len(joined)]] for number in (0, 1))
+    return [writer.fuse(*pair, "rows left over use what is in cache") for pair in zip(full, rest, strict=True)]
+
+
+def _vectorize(
     kernel: Kernel,
     plan: LanePlan,
     target: Sequence[Loop],
     sizes: Sequence[int],
-    order: Sequence[Level],
-    handles: Sequence[SSAValue],
-) -> list[SSAValue]:
+    tiled: TileOp,
+    around: tuple[SSAValue, SSAValue] | None,
+) -> None:
     """
-    Does the rows left over right after the full tiles that use the same packed lanes, which are in cache then.
+    Makes the loops within tiles axes; rows left over of an unknown number of rows go `REST_ROWS` at a time.
 
-    Fuses the loops outside of the rows of both nests, and returns them; none where there are other nests too, or too
-    few iterations for all threads.
+    `around` has the loops over tiles of lanes and over tiles of rows around these; the former becomes an axis too.
     """
-    outer = list(takewhile(lambda level: level.loop is not plan.row, order))
-    pieces = {loop: len(_pieces(loop, size)) for loop, size in zip(target, sizes, strict=True)}
-    if plan.row is None or any(level.part for level in order) or not isinstance(plan.row.extent, int):
-        return []
-    if pieces[plan.row] != 2 or prod(pieces.values()) != 2:
-        return []
-    if prod(certain_trips(level.loop, level.trips) for level in outer) < SHARES * kernel.facts.cores:
-        return []
-    writer = kernel.writer
-    full, rest = ([writer.select(handle, [number]) for handle in handles[: len(outer)]] for number in (0, 1))
-    return [writer.fuse(*pair, "rows left over use what is in cache") for pair in zip(full, rest, strict=True)]
-
-
-def _vectorize(kernel: Kernel, plan: LanePlan, target: Sequence[Loop], sizes: Sequence[int], tiled: TileOp) -> None:
-    """Makes the loops within tiles axes; rows left over of an unknown number of rows go `REST_ROWS` at a time."""
     writer, row = kernel.writer, plan.row
     axes = [handle for handle, size in zip(tiled.inners, sizes, strict=True) if size > 1]
     if row is None or isinstance(row.extent, int) or plan.tile.rows <= REST_ROWS or len(axes) < 2:
@@ -363,8 +416,12 @@ def _vectorize(kernel: Kernel, plan: LanePlan, target: Sequence[Loop], sizes: Se
             continue
         chosen = [writer.select(axis, list(positions)) for axis in axes]
         if positions is rest:
-            again = writer.tile(chosen, [REST_ROWS, 1], None, "rows left over")
-            chosen = writer.interchange([again.outers[1], again.inners[0]], [1, 0])
+            if around is not None:
+                _, *within = writer.interchange([*around, chosen[0]], [1, 2, 0])
+                chosen = [*within, chosen[1]]
+            again = writer.tile(chosen, [REST_ROWS, *(1 for _ in chosen[1:])], None, "rows left over")
+            inside = [*again.outers[1:], again.inners[0]]
+            chosen = writer.interchange(inside, [len(inside) - 1, *range(len(inside) - 1)])
         writer.vectorize(chosen)
 
 

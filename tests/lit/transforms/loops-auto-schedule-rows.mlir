@@ -1,0 +1,65 @@
+// RUN: aicc-opt %s -p 'loops-auto-schedule{target=generic}' | filecheck %s
+// RUN: aicc-opt %s -p 'loops-auto-schedule{target=generic},loops-apply-schedules' | filecheck %s --check-prefix=DONE
+
+// Weights are read once: full tiles of rows and the rows left over of an unknown number share the loop over columns.
+// Rows left over have too few sums for the latency of an addition, so two tiles of columns are done at once.
+// CHECK-LABEL: transform.named_sequence @even_schedule
+// CHECK:         %[[O:.*]], %{{.*}}, %{{.*}} = schedule.tile %{{.*}} {sizes = array<i64: 2>, why = "rows left over of 2 tiles at once"}
+// CHECK:         schedule.fuse %{{.*}}, %{{.*}} {why = "rows left over use what is in cache"}
+
+// DONE-LABEL: func.func private @even(
+// DONE:         loops.for "s0_d1.o.o" %[[J:.*]] = 0 to 32 parallel threads {
+// DONE-NEXT:      loops.for "s0_d1.o.i" %{{.*}} = 0 to 2 parallel {
+// DONE-NEXT:        loops.for "s0_d0.o" %{{.*}} = 0 to %{{.*}} floordiv 5 parallel {
+// DONE:               loops.store %{{.*}} : vector<5x16xf32> to
+// DONE:           loops.for "s0_d0.t"
+// DONE:             loops.load %{{.*}}[%[[J]] * 2 + l1, %{{.*}}, l2] : memref<64x256x16xf32> to vector<1x2x16xf32>
+// DONE:             loops.store %{{.*}} : vector<2x2x16xf32> to
+func.func private @even(%n: index, %x: memref<?x256xf32, #loops.dims<s0>>, %w: memref<256x1024xf32>, %o: memref<?x1024xf32, #loops.dims<s0>>)
+    attributes {aicc.kernel, aicc.symbols = ["s0"], aicc.num_outputs = 1 : i64} {
+  %z = arith.constant 0.0 : f32
+  loops.for "s0_d0" %i = 0 to %n parallel {
+    loops.for "s0_d1" %j = 0 to 1024 parallel {
+      %s = loops.for "s0_d2" %k = 0 to 256 iter_args(%a = %z) -> (f32) {
+        %p = loops.load %x[%i, %k] : memref<?x256xf32, #loops.dims<s0>> to f32
+        %q = loops.load %w[%k, %j] : memref<256x1024xf32> to f32
+        %m = arith.mulf %p, %q fastmath<contract,reassoc> : f32
+        %t = arith.addf %a, %m fastmath<contract,reassoc> : f32
+        loops.yield %t : f32
+      }
+      loops.store %s, %o[%i, %j] : f32 to memref<?x1024xf32, #loops.dims<s0>>
+    }
+  }
+  func.return
+}
+
+// Columns left over make nests of their own, which stay apart.
+// CHECK-LABEL: transform.named_sequence @left_over_schedule
+// CHECK-NOT:     schedule.fuse
+// CHECK:         transform.yield
+func.func private @left_over(%n: index, %x: memref<?x256xf32, #loops.dims<s0>>, %w: memref<256x1000xf32>, %o: memref<?x1000xf32, #loops.dims<s0>>)
+    attributes {aicc.kernel, aicc.symbols = ["s0"], aicc.num_outputs = 1 : i64} {
+  %z = arith.constant 0.0 : f32
+  loops.for "s0_d0" %i = 0 to %n parallel {
+    loops.for "s0_d1" %j = 0 to 1000 parallel {
+      %s = loops.for "s0_d2" %k = 0 to 256 iter_args(%a = %z) -> (f32) {
+        %p = loops.load %x[%i, %k] : memref<?x256xf32, #loops.dims<s0>> to f32
+        %q = loops.load %w[%k, %j] : memref<256x1000xf32> to f32
+        %m = arith.mulf %p, %q fastmath<contract,reassoc> : f32
+        %t = arith.addf %a, %m fastmath<contract,reassoc> : f32
+        loops.yield %t : f32
+      }
+      loops.store %s, %o[%i, %j] : f32 to memref<?x1000xf32, #loops.dims<s0>>
+    }
+  }
+  func.return
+}
+
+func.func @main(%N: index, %x: memref<?x256xf32, #loops.dims<N>>, %a: memref<?x1024xf32, #loops.dims<N>>, %b: memref<?x1000xf32, #loops.dims<N>>)
+    attributes {aicc.symbols = ["N"], aicc.num_outputs = 2 : i64} {
+  %v = loops.constant #graph.buffer<"v"> : memref<256x1024xf32>
+  %w = loops.constant #graph.buffer<"w"> : memref<256x1000xf32>
+  loops.call @even(%N, %x, %v, %a) : index, memref<?x256xf32, #loops.dims<N>>, memref<256x1024xf32>, memref<?x1024xf32, #loops.dims<N>>
+  loops.call @left_over(%N, %x, %w, %b) : index, memref<?x256xf32, #loops.dims<N>>, memref<256x1000xf32>, memref<?x1000xf32, #loops.dims<N>>
+  func.return
+}
