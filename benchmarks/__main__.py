@@ -120,6 +120,9 @@ def report(arguments: argparse.Namespace) -> int:
     """Tables of the kept results, the worst ratio first, and the plots."""
     from benchmarks.plots import plot
 
+    if not arguments.out.exists():
+        print(f"no results in {arguments.out}: measure something first")
+        return 1
     for kind in ("models", "kernels"):
         rows = [row for row in read_rows(arguments.out / f"{kind}.json") if re.search(arguments.only, row.case)]
         if not rows:

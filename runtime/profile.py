@@ -106,7 +106,8 @@ class Profile:
             seconds = sum(kernel.seconds for kernel in rest)
             lines.append(self._note(seconds, f"{len(rest)} more", len(head)))
         lines.append(self._note(max(self.seconds - inside, 0.0), "outside of kernels", len(head)))
-        lines.append(self._note(self.seconds, f"a run, mean of {self.runs}, {self.threads} threads", len(head)))
+        where = f"{self.threads} thread{'s' * (self.threads > 1)}"
+        lines.append(self._note(self.seconds, f"a run, mean of {self.runs}, {where}", len(head)))
         widths = [max(len(line[column]) for line in lines) for column in range(len(head) - 2)]
         rows = [[text.rjust(width) for text, width in zip(line, widths, strict=False)] + line[-2:] for line in lines]
         return "\n".join("  ".join(row).rstrip() for row in rows)
