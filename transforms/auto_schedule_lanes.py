@@ -172,13 +172,17 @@ def tile_cost(
     facts: TargetFacts,
 ) -> TileCost:
     """What the innermost loop does per row and per vector of lanes."""
+    overlap = False
     counts = {(False, False): 0, (True, False): 0, (False, True): 0, (True, True): 0}
     for access in nest.loads:
         if _inside(access, chain):
-            by_row = row is not None and access.depends(row)
+            # What no loop reads again is read once in any order: not shared, though there may be no rows.
+            once = all(access.depends(loop) for loop in nest.parallel if loop.trips > 1)
+            by_row = once or (row is not None and access.depends(row))
             by_lane = not access.moves[lane].constant_over(width)
             strided = by_lane and access not in packed and access.moves[lane].stride != 1
             counts[by_row, by_lane] += 2 * width if strided else 1
+            overlap = overlap or _overlaps(access, chain, row, lane)
     accumulators = max(1, len(chain[-1].op.inits)) if chain else 1
     return TileCost(
         accumulators,
@@ -188,7 +192,14 @@ def tile_cost(
         counts[True, True],
         prod(loop.trips for loop in chain),
         facts,
+        overlap,
     )
+
+
+def _overlaps(access: Access, chain: Sequence[Loop], row: Loop | None, lane: Loop) -> bool:
+    """Whether rows or lanes read, some steps of the reduction later, what their neighbours read: windows."""
+    moving = [loop for loop in (row, lane) if loop is not None]
+    return any(any(loop in dim for loop in moving) and any(loop in dim for loop in chain) for dim in access.spans)
 
 
 def plan_lanes(kernel: Kernel, nest: Nest, lane: Loop) -> LanePlan:

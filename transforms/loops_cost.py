@@ -51,11 +51,17 @@ class TileCost:
 
     facts: TargetFacts
 
+    overlap: bool = True
+    """What a cell reads is read by its neighbours in other steps."""
+
     def cycles(self, rows: int, vectors: int) -> float:
         """Cycles of one step of the reduction on a tile of so many rows and vectors of lanes."""
         cells = rows * vectors
         arithmetic = max(self.accumulators * cells / FMA_PORTS, FMA_LATENCY)
         loads = self.per_tile + self.per_row * rows + self.per_vector * vectors + self.per_row_and_vector * cells
+        if not self.overlap:
+            # Rows of what nobody reads again lie apart in memory: each is another stream to follow.
+            loads += rows * min(self.per_row_and_vector, 1)
         # What rows share is streamed anew for each tile, from the level where all steps of it fit.
         register = self.facts.vector_bits // 8
         shared = self.per_vector * vectors * register
@@ -67,8 +73,8 @@ class TileCost:
         """Whether a tile can be kept in registers: accumulators, one step's vectors, and one row's value."""
         # A single row takes its vectors straight from memory; otherwise each is used by all rows.
         operands = 2 if rows == 1 else (vectors if self.per_vector else 1) + 1
-        # What each cell reads is kept for the next steps, which read most of it again (windows that overlap).
-        own = rows * vectors if self.per_row_and_vector else 0
+        # What each cell of overlapping windows reads is kept for the next steps, which read most of it again.
+        own = rows * vectors if self.per_row_and_vector and self.overlap else 0
         return self.accumulators * rows * vectors + own + operands <= registers
 
 

@@ -29,3 +29,22 @@ def test_mean(axes: tuple[int, ...]):
     x = np.random.default_rng(0).standard_normal(SHAPE, np.float32)
     (result,) = model.run({"input0": x}).values()
     np.testing.assert_allclose(result, x.astype(np.float64).mean(axes), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("channels", [8, 32, 100, 256])
+def test_means_of_images_channels_last(channels: int):
+    """Any number of images; threads change no bit."""
+    source = f"tensor<?x9x7x{channels}xf32, #graph.dims<N>>"
+    target = f"tensor<?x{channels}xf32, #graph.dims<N>>"
+    text = f"""
+        func.func @main(%x: {source}) -> {target} {{
+          %m = graph.reduce_mean %x {{axes = [1, 2]}} : {source} -> {target}
+          func.return %m : {target}
+        }}
+        """
+    models = [aicc.compile(text, threads=threads, cache=False) for threads in (1, 2)]
+    for images in (1, 2, 3, 7):
+        x = np.random.default_rng(images).standard_normal((images, 9, 7, channels), np.float32)
+        first, second = (next(iter(model.run({"input0": x}).values())) for model in models)
+        np.testing.assert_array_equal(first, second)
+        np.testing.assert_allclose(first, x.astype(np.float64).mean((1, 2)), rtol=1e-4, atol=1e-5)

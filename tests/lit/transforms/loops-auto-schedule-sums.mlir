@@ -1,0 +1,56 @@
+// RUN: aicc-opt %s -p 'loops-auto-schedule{target=generic}' --split-input-file | filecheck %s
+
+// Sums over pixels, channels last: nothing is read again, so that sums are kept for many channels of one image, whose
+// pixels are read from end to end, and not for several images.
+// CHECK-LABEL: transform.named_sequence @mean_schedule
+// CHECK:       schedule.tile %{{.*}}, %{{.*}} {{.*}}sizes = array<i64: 1, 64>
+// CHECK-NOT:   schedule.tile
+// CHECK:       transform.yield
+func.func private @mean(
+  %n: index, %x: memref<?x14x14x256xf32, #loops.dims<n>>, %o: memref<?x256xf32, #loops.dims<n>>
+) attributes {aicc.kernel, aicc.symbols = ["n"], aicc.num_outputs = 1 : i64} {
+  %zero = arith.constant 0.0 : f32
+  loops.for "s0_d0" %i = 0 to %n parallel {
+    loops.for "s0_d1" %c = 0 to 256 parallel {
+      %s = loops.for "s0_d2" %k = 0 to 14 iter_args(%a = %zero) -> (f32) {
+        %r = loops.for "s0_d3" %l = 0 to 14 iter_args(%b = %a) -> (f32) {
+          %v = loops.load %x[%i, %k, %l, %c] : memref<?x14x14x256xf32, #loops.dims<n>> to f32
+          %t = arith.addf %b, %v fastmath<reassoc> : f32
+          loops.yield %t : f32
+        }
+        loops.yield %r : f32
+      }
+      loops.store %s, %o[%i, %c] : f32 to memref<?x256xf32, #loops.dims<n>>
+    }
+  }
+  func.return
+}
+
+// -----
+
+// Windows overlap: what neighbours read again is kept in registers too, and weights are shared by pixels of a row.
+// CHECK-LABEL: transform.named_sequence @windows_schedule
+// CHECK:       schedule.tile %{{.*}}, %{{.*}}, %{{.*}} {{.*}}sizes = array<i64: 1, 7, 8>
+func.func private @windows(
+  %x: memref<30x30x256xf32>, %w: memref<3x3x256xf32>, %o: memref<28x28x256xf32>
+) attributes {aicc.kernel, aicc.symbols = [], aicc.num_outputs = 1 : i64} {
+  %zero = arith.constant 0.0 : f32
+  loops.for "s0_d0" %i = 0 to 28 parallel {
+    loops.for "s0_d1" %j = 0 to 28 parallel {
+      loops.for "s0_d2" %c = 0 to 256 parallel {
+        %s = loops.for "s0_d3" %k = 0 to 3 iter_args(%a = %zero) -> (f32) {
+          %r = loops.for "s0_d4" %l = 0 to 3 iter_args(%b = %a) -> (f32) {
+            %v = loops.load %x[%i + %k, %j + %l, %c] : memref<30x30x256xf32> to f32
+            %u = loops.load %w[%k, %l, %c] : memref<3x3x256xf32> to f32
+            %p = arith.mulf %v, %u fastmath<contract,reassoc> : f32
+            %t = arith.addf %b, %p fastmath<contract,reassoc> : f32
+            loops.yield %t : f32
+          }
+          loops.yield %r : f32
+        }
+        loops.store %s, %o[%i, %j, %c] : f32 to memref<28x28x256xf32>
+      }
+    }
+  }
+  func.return
+}
