@@ -55,7 +55,7 @@ def test_a_profile_tells_times_and_work_by_the_names_of_nodes(tmp_path: Path):
     assert product.flops_per_second == pytest.approx(product.flops / product.seconds)
     lines = profile.table(Peaks(1e11, 1e10)).splitlines()
     assert lines[0].split() == ["ms", "share", "calls", "GFLOP/s", "GB/s", "roof", "kernel", "nodes"]
-    assert any(line.endswith("first") for line in lines) and lines[-1].endswith("a run, mean of 3, 1 threads")
+    assert any(line.endswith("first") for line in lines) and lines[-1].endswith("a run, mean of 3, 1 thread")
     assert len(profile.table(most=1).splitlines()) == 5, "head, the slowest, the rest, what is outside, all"
     profile.save_trace(tmp_path / "trace.json")
     events = [e for e in json.loads((tmp_path / "trace.json").read_text())["traceEvents"] if e["ph"] == "X"]
