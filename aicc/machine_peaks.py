@@ -1,9 +1,9 @@
-"""What this machine can do at most, measured by loops of ours: for shares of the roofline in a profile."""
+"""What this machine can do at most, measured by loops of ours: for shares of the roofline."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -15,15 +15,29 @@ _CHAINS = 10
 """Independent chains of multiply-adds: enough for two units of a latency of four or five cycles, in 16 registers."""
 
 
-def _fma_text(threads: int, lanes: int, repeats: int) -> str:
-    vector, x = f"vector<{_CHAINS}x{lanes}xf32>", f"memref<{_CHAINS}x{lanes}xf32>"
-    y = f"memref<{threads}x{_CHAINS}x{lanes}xf32>"
+def loops_program(kernel: str, signature: Sequence[tuple[str, str]], outputs: int) -> str:
+    """A module with one kernel of this body and arguments, and a `@main` that calls it."""
+    arguments = ", ".join(f"%{name}: {kind}" for name, kind in signature)
+    names, kinds = (", ".join(parts) for parts in zip(*((f"%{name}", kind) for name, kind in signature), strict=True))
     return f"""
-func.func @main(%x: {x}, %y: {y}) attributes {{aicc.num_outputs = 1 : i64}} {{
-  loops.call @kernel(%x, %y) : {x}, {y}
+func.func @main({arguments}) attributes {{aicc.num_outputs = {outputs} : i64}} {{
+  loops.call @kernel({names}) : {kinds}
   func.return
 }}
-func.func private @kernel(%x: {x}, %y: {y}) attributes {{aicc.kernel, aicc.num_outputs = 1 : i64}} {{
+func.func private @kernel({arguments}) attributes {{aicc.kernel, aicc.num_outputs = {outputs} : i64}} {{
+{kernel}
+  func.return
+}}
+"""
+
+
+def fma_program(threads: int, chains: int, lanes: int, repeats: int, element: str) -> str:
+    """`chains` independent chains of fused multiply-adds per thread, `repeats` steps each."""
+    vector = f"vector<{chains}x{lanes}x{element}>"
+    x = f"memref<{chains}x{lanes}x{element}>"
+    out = f"memref<{threads}x{chains}x{lanes}x{element}>"
+    # All rows differ, or the compiler would make one of them.
+    body = f"""
   loops.for "thread" %t = 0 to {threads} parallel threads {{
     %a = loops.load %x[0, l1] : {x} to {vector}
     %b = loops.load %x[1, l1] : {x} to {vector}
@@ -32,30 +46,24 @@ func.func private @kernel(%x: {x}, %y: {y}) attributes {{aicc.kernel, aicc.num_o
       %d = math.fma %a, %c, %b : {vector}
       loops.yield %d : {vector}
     }}
-    loops.store %end, %y[%t, l0, l1] : {vector} to {y}
-  }}
-  func.return
-}}
-"""
+    loops.store %end, %y[%t, l0, l1] : {vector} to {out}
+  }}"""
+    return loops_program(body, [("x", x), ("y", out)], 1)
 
 
-def _copy_text(threads: int, rows: int, lanes: int) -> str:
+def copy_program(threads: int, rows: int, lanes: int, repeats: int) -> str:
+    """Every thread copies its `rows` rows of 8 vectors `repeats` times."""
     vector, x = f"vector<8x{lanes}xf32>", f"memref<{threads}x{rows}x8x{lanes}xf32>"
-    return f"""
-func.func @main(%x: {x}, %y: {x}) attributes {{aicc.num_outputs = 1 : i64}} {{
-  loops.call @kernel(%x, %y) : {x}, {x}
-  func.return
-}}
-func.func private @kernel(%x: {x}, %y: {x}) attributes {{aicc.kernel, aicc.num_outputs = 1 : i64}} {{
+    body = f"""
   loops.for "thread" %t = 0 to {threads} parallel threads {{
-    loops.for "row" %r = 0 to {rows} {{
-      %v = loops.load %x[%t, %r, l0, l1] : {x} to {vector}
-      loops.store %v, %y[%t, %r, l0, l1] : {vector} to {x}
+    loops.for "repeat" %i = 0 to {repeats} {{
+      loops.for "row" %r = 0 to {rows} {{
+        %v = loops.load %x[%t, %r, l0, l1] : {x} to {vector}
+        loops.store %v, %y[%t, %r, l0, l1] : {vector} to {x}
+      }}
     }}
-  }}
-  func.return
-}}
-"""
+  }}"""
+    return loops_program(body, [("x", x), ("y", x)], 1)
 
 
 def _least(model: Model, x: np.ndarray) -> Callable[[], float]:
@@ -81,11 +89,11 @@ def measured_peaks(threads: int) -> Peaks:
     repeats = 200_000
     # A difference of two programs, so that what a call costs drops out.
     few, many = (
-        _least(compile(_fma_text(threads, lanes, count), threads=threads, opt_level=0), x)()
+        _least(compile(fma_program(threads, _CHAINS, lanes, count, "f32"), threads=threads, opt_level=0), x)()
         for count in (repeats, 3 * repeats)
     )
     flops = 2 * threads * _CHAINS * lanes * 2 * repeats / max(many - few, 1e-9)
     rows = max(1, 2 * facts.l3_bytes // (threads * 8 * lanes * 4))
     data = np.zeros((threads, rows, 8, lanes), np.float32)
-    seconds = _least(compile(_copy_text(threads, rows, lanes), threads=threads, opt_level=0), data)()
+    seconds = _least(compile(copy_program(threads, rows, lanes, 1), threads=threads, opt_level=0), data)()
     return Peaks(flops=flops, bytes=2 * data.nbytes / seconds)

@@ -7,11 +7,13 @@ difference in work, so that what a call costs drops out. Times are the least of 
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+
+from aicc.machine_peaks import copy_program, fma_program, loops_program
 
 CALLS = 7
 PAUSE = 0.01
@@ -54,42 +56,6 @@ class Limits:
         return max(seconds, size / self.bandwidth(size)) if self.bandwidths else seconds
 
 
-def _program(kernel: str, signature: Sequence[tuple[str, str]], outputs: int) -> str:
-    """A module with one kernel of this body and arguments, and a `@main` that calls it."""
-    arguments = ", ".join(f"%{name}: {kind}" for name, kind in signature)
-    names, kinds = (", ".join(parts) for parts in zip(*((f"%{name}", kind) for name, kind in signature), strict=True))
-    return f"""
-func.func @main({arguments}) attributes {{aicc.num_outputs = {outputs} : i64}} {{
-  loops.call @kernel({names}) : {kinds}
-  func.return
-}}
-func.func private @kernel({arguments}) attributes {{aicc.kernel, aicc.num_outputs = {outputs} : i64}} {{
-{kernel}
-  func.return
-}}
-"""
-
-
-def fma_program(threads: int, chains: int, lanes: int, repeats: int, element: str) -> str:
-    """`chains` independent chains of fused multiply-adds per thread, `repeats` steps each."""
-    vector = f"vector<{chains}x{lanes}x{element}>"
-    x = f"memref<{chains}x{lanes}x{element}>"
-    out = f"memref<{threads}x{chains}x{lanes}x{element}>"
-    # All rows differ, or the compiler would make one of them.
-    body = f"""
-  loops.for "thread" %t = 0 to {threads} parallel threads {{
-    %a = loops.load %x[0, l1] : {x} to {vector}
-    %b = loops.load %x[1, l1] : {x} to {vector}
-    %start = loops.load %x[l0, l1] : {x} to {vector}
-    %end = loops.for "repeat" %i = 0 to {repeats} iter_args(%c = %start) -> ({vector}) {{
-      %d = math.fma %a, %c, %b : {vector}
-      loops.yield %d : {vector}
-    }}
-    loops.store %end, %y[%t, l0, l1] : {vector} to {out}
-  }}"""
-    return _program(body, [("x", x), ("y", out)], 1)
-
-
 def read_program(threads: int, rows: int, lanes: int, repeats: int) -> str:
     """Every thread adds up its `rows` rows of 8 vectors `repeats` times."""
     vector, x, out = (
@@ -110,22 +76,7 @@ def read_program(threads: int, rows: int, lanes: int, repeats: int) -> str:
     }}
     loops.store %end, %y[%t, l0, l1] : {vector} to {out}
   }}"""
-    return _program(body, [("x", x), ("y", out)], 1)
-
-
-def copy_program(threads: int, rows: int, lanes: int, repeats: int) -> str:
-    """Every thread copies its `rows` rows of 8 vectors `repeats` times."""
-    vector, x = f"vector<8x{lanes}xf32>", f"memref<{threads}x{rows}x8x{lanes}xf32>"
-    body = f"""
-  loops.for "thread" %t = 0 to {threads} parallel threads {{
-    loops.for "repeat" %i = 0 to {repeats} {{
-      loops.for "row" %r = 0 to {rows} {{
-        %v = loops.load %x[%t, %r, l0, l1] : {x} to {vector}
-        loops.store %v, %y[%t, %r, l0, l1] : {vector} to {x}
-      }}
-    }}
-  }}"""
-    return _program(body, [("x", x), ("y", x)], 1)
+    return loops_program(body, [("x", x), ("y", out)], 1)
 
 
 def regions_program(threads: int, regions: int, *, parallel: bool) -> str:
@@ -139,7 +90,7 @@ def regions_program(threads: int, regions: int, *, parallel: bool) -> str:
   }}"""
         for i in range(regions)
     )
-    return _program(body, [("x", x), ("y", x)], 1)
+    return loops_program(body, [("x", x), ("y", x)], 1)
 
 
 def _aligned(count: int, dtype: np.dtype[Any]) -> np.ndarray:
