@@ -12,7 +12,7 @@ import numpy as np
 from jax import lax
 from onnx import helper
 
-from benchmarks.onnx_line import Attributes, Line, Op, ints
+from benchmarks.onnx_line import Attributes, Line, Op, ints, slice_index
 
 
 def _pads(a: Attributes, rank: int) -> list[tuple[int, int]]:
@@ -82,13 +82,7 @@ def _reduce(call: Callable[..., Any]) -> Op:
 
 
 def _slice(a: Attributes, x: Sequence[Any]) -> Any:
-    starts, ends = ints(x[1]), ints(x[2])
-    axes = ints(x[3]) if len(x) > 3 else list(range(len(starts)))
-    steps = ints(x[4]) if len(x) > 4 else [1] * len(starts)
-    index: list[Any] = [slice(None)] * x[0].ndim
-    for start, end, axis, step in zip(starts, ends, axes, steps, strict=True):
-        index[axis] = slice(start, end, step)
-    return x[0][tuple(index)]
+    return x[0][slice_index(x)]
 
 
 def _split(a: Attributes, x: Sequence[Any]) -> Any:

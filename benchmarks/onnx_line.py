@@ -37,6 +37,17 @@ def ints(value: Any) -> list[int]:
     return [int(v) for v in np.asarray(value).reshape(-1)]
 
 
+def slice_index(x: Sequence[Any]) -> tuple[slice, ...]:
+    """The index that `Slice` takes of its first input."""
+    starts, ends = ints(x[1]), ints(x[2])
+    axes = ints(x[3]) if len(x) > 3 else list(range(len(starts)))
+    steps = ints(x[4]) if len(x) > 4 else [1] * len(starts)
+    index = [slice(None)] * x[0].ndim
+    for start, end, axis, step in zip(starts, ends, axes, steps, strict=True):
+        index[axis] = slice(start, end, step)
+    return tuple(index)
+
+
 _MIXING = ("Add", "Concat", "Div", "Mul", "Pow", "Sub", "Where")
 """Operators whose operands must all be arrays of the library."""
 

@@ -295,6 +295,21 @@ def _loop(block: Block, first: Dim, last: Dim, label: str) -> ForOp:
     return ForOp(ends[0], (), ends[1], (), kind=LoopKind.PARALLEL, label=label)
 
 
+def check_layout(name: str, tiles: Sequence[int], order: Sequence[int]) -> None:
+    """
+    Checks the options of a pass that lays out a copy.
+
+    Raises:
+        PassFailedException: `order` is no permutation of the dimensions, or a tile is negative.
+    """
+    if sorted(order) != list(range(len(tiles))):
+        raise PassFailedException(
+            f"{name}: order {list(order)} is no permutation of the {len(tiles)} dimensions of tiles"
+        )
+    if any(size < 0 for size in tiles):
+        raise PassFailedException(f"{name}: tiles must be at least 0, got {list(tiles)}")
+
+
 @dataclass(frozen=True)
 class LoopsPackPass(ModulePass):
     """Packs an input of a kernel."""
@@ -314,12 +329,7 @@ class LoopsPackPass(ModulePass):
     """Dimensions of the input in the order of the copy; inner parts of split ones follow all of them."""
 
     def __post_init__(self) -> None:
-        if sorted(self.order) != list(range(len(self.tiles))):
-            raise PassFailedException(
-                f"{self.name}: order {list(self.order)} is no permutation of the {len(self.tiles)} dimensions of tiles"
-            )
-        if any(size < 0 for size in self.tiles):
-            raise PassFailedException(f"{self.name}: tiles must be at least 0, got {list(self.tiles)}")
+        check_layout(self.name, self.tiles, self.order)
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         kernel = find_function(op, self.kernel)

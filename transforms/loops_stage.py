@@ -23,7 +23,6 @@ from xdsl.dialects.builtin import AffineMapAttr, ModuleOp, UnitAttr
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineMap
 from xdsl.passes import ModulePass
-from xdsl.utils.exceptions import PassFailedException
 
 from aicc.dialects.loops import AllocOp, ForOp, LoadOp, StoreOp, YieldOp
 from aicc.dialects.loops.access import lanes_of
@@ -36,7 +35,7 @@ from aicc.transforms.loops_dependence import root_of
 from aicc.transforms.loops_facts import element_bytes
 from aicc.transforms.loops_index import IndexBounds, fold_index_ops, set_operands
 from aicc.transforms.loops_nest import StepError, kernels_with, labelled, loop_contains
-from aicc.transforms.loops_pack import Packing, kernel_buffers
+from aicc.transforms.loops_pack import Packing, check_layout, kernel_buffers
 from aicc.transforms.loops_tile import tile_loops
 from aicc.transforms.loops_vectorize import vectorize_loops
 
@@ -261,12 +260,7 @@ class LoopsStagePass(ModulePass):
     """Dimensions of the part in the order of the copy; inner parts of split ones follow all of them."""
 
     def __post_init__(self) -> None:
-        if sorted(self.order) != list(range(len(self.tiles))):
-            raise PassFailedException(
-                f"{self.name}: order {list(self.order)} is no permutation of the {len(self.tiles)} dimensions of tiles"
-            )
-        if any(size < 0 for size in self.tiles):
-            raise PassFailedException(f"{self.name}: tiles must be at least 0, got {list(self.tiles)}")
+        check_layout(self.name, self.tiles, self.order)
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for kernel in kernels_with(op, self.label, self.name):

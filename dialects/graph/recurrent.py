@@ -23,6 +23,7 @@ from xdsl.rewriter import InsertPoint
 from xdsl.utils.exceptions import VerifyException
 
 from aicc.dialects.graph.arithmetic import AddOp, SubOp
+from aicc.dialects.graph.assembly import flag, float_attr
 from aicc.dialects.graph.choice import ClipOp, WhereOp
 from aicc.dialects.graph.comparison import LtOp
 from aicc.dialects.graph.constants import scalar_like, scalar_of
@@ -72,6 +73,15 @@ class RecurrentOp(GraphOp, ABC):
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
+    @staticmethod
+    def shared_properties(activations: str, clip: float | None, reverse: bool) -> dict[str, Attribute | None]:
+        """The properties that all of the ops have."""
+        return {
+            "activations": StringAttr(activations),
+            "clip": None if clip is None else float_attr(clip),
+            "reverse": flag(reverse),
+        }
+
     @property
     def functions(self) -> tuple[Activation, ...]:
         """The activations."""
@@ -90,13 +100,11 @@ class RecurrentOp(GraphOp, ABC):
         """The initial values of states but `h`."""
         return ()
 
-    def infer_types(self) -> Sequence[Attribute]:
-        optional = {"bias": self.bias, "initial_h": self.initial_h}
-        optional |= {name: value for name, (value, _) in self._own_operands().items()}
-        element = common_element_type(ElementKind.FLOAT, ("x", self.x), {"w": self.w, "r": self.r, **optional})
-        steps, batch, inputs = dims_of_rank("x", self.x, 3, 3)
+    def _operand_shapes(self) -> dict[str, tuple[SSAValue | None, tuple[Dim, ...]]]:
+        """All operands but `x` by name, with the shapes they must have by those of `x` and `r`."""
+        _, batch, inputs = dims_of_rank("x", self.x, 3, 3)
         units = dims_of_rank("r", self.r, 2, 2)[1]
-        shapes: dict[str, tuple[SSAValue | None, tuple[Dim, ...]]] = {
+        return {
             "w": (self.w, (self.GATES * units, inputs)),
             "r": (self.r, (self.GATES * units, units)),
             "bias": (self.bias, (2 * self.GATES * units,)),
@@ -104,7 +112,12 @@ class RecurrentOp(GraphOp, ABC):
             "initial_h": (self.initial_h, (batch, units)),
             **self._own_operands(),
         }
-        for name, (value, expected) in shapes.items():
+
+    def infer_types(self) -> Sequence[Attribute]:
+        optional = {"bias": self.bias, "initial_h": self.initial_h}
+        optional |= {name: value for name, (value, _) in self._own_operands().items()}
+        element = common_element_type(ElementKind.FLOAT, ("x", self.x), {"w": self.w, "r": self.r, **optional})
+        for name, (value, expected) in self._operand_shapes().items():
             if value is None:
                 continue
             found = dims_of_rank(name, value, len(expected), len(expected))
@@ -114,18 +127,18 @@ class RecurrentOp(GraphOp, ABC):
             check_element_type("lengths", element_type_of(self.lengths), ElementKind.INTEGER)
         if len(self.functions) != self.ACTIVATIONS:
             raise VerifyException(f"there are {len(self.functions)} activations, expected {self.ACTIVATIONS}")
-        state = tensor_type([batch, units], element)
-        return (tensor_type([steps, batch, units], element), *[state] * (1 + len(self._own_initials())))
+        steps, batch, _ = dims_of(self.x.type)
+        state = tensor_type([batch, self.units], element)
+        return (tensor_type([steps, batch, self.units], element), *[state] * (1 + len(self._own_initials())))
 
     def runtime_checks(self) -> Sequence[Check]:
-        _, batch, inputs = dims_of(self.x.type)
         checks = [*super().runtime_checks()]
-        for text, lhs, rhs in (("inputs of w do not match x", dims_of(self.w.type)[1], inputs),):
-            if lhs != rhs:
-                checks.append(Check(lhs, rhs, f"{self.name}: {text}"))
-        for what, value in (("lengths", self.lengths), ("initial_h", self.initial_h)):
-            if value is not None and (size := dims_of(value.type)[0]) != batch:
-                checks.append(Check(size, batch, f"{self.name}: batch of {what} does not match x"))
+        for name, (value, expected) in self._operand_shapes().items():
+            if value is None:
+                continue
+            for axis, (size, wanted) in enumerate(zip(dims_of(value.type), expected, strict=True)):
+                if size != wanted:
+                    checks.append(Check(size, wanted, f"{self.name}: size {axis} of {name} does not match x and r"))
         return checks
 
     def flops(self) -> Dim:

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
-from xdsl.dialects.builtin import AnyTensorTypeConstr, StringAttr, UnitAttr
+from xdsl.dialects.builtin import AnyTensorTypeConstr, UnitAttr
 from xdsl.ir import Operation, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, opt_operand_def, opt_prop_def, result_def
 
 from aicc.dialects.graph.arithmetic import AddOp, MulOp, SubOp
-from aicc.dialects.graph.assembly import flag, float_attr
+from aicc.dialects.graph.assembly import flag
 from aicc.dialects.graph.constants import scalar_like
 from aicc.dialects.graph.dims import Dim, dims_of
 from aicc.dialects.graph.elementwise import Array
@@ -56,11 +56,7 @@ class RnnOp(RecurrentOp):
     ):
         self.build_self(
             [x, w, r, bias, lengths, initial_h],
-            {
-                "activations": StringAttr(activations),
-                "clip": None if clip is None else float_attr(clip),
-                "reverse": flag(reverse),
-            },
+            self.shared_properties(activations, clip, reverse),
         )
 
     def compute_step(self, gates: list[Array], states: list[Array], r: Array, own: list[Array | None]) -> list[Array]:
@@ -114,12 +110,7 @@ class GruOp(RecurrentOp):
     ):
         self.build_self(
             [x, w, r, bias, lengths, initial_h],
-            {
-                "activations": StringAttr(activations),
-                "clip": None if clip is None else float_attr(clip),
-                "reverse": flag(reverse),
-                "linear_before_reset": flag(linear_before_reset),
-            },
+            self.shared_properties(activations, clip, reverse) | {"linear_before_reset": flag(linear_before_reset)},
         )
 
     def gates_with_bias_of_r(self) -> Sequence[bool]:
@@ -213,12 +204,7 @@ class LstmOp(RecurrentOp):
     ):
         self.build_self(
             [x, w, r, bias, lengths, initial_h, initial_c, peephole],
-            {
-                "activations": StringAttr(activations),
-                "clip": None if clip is None else float_attr(clip),
-                "reverse": flag(reverse),
-                "input_forget": flag(input_forget),
-            },
+            self.shared_properties(activations, clip, reverse) | {"input_forget": flag(input_forget)},
         )
 
     def _own_operands(self) -> dict[str, tuple[SSAValue | None, tuple[Dim, ...]]]:

@@ -492,8 +492,35 @@ def _verify_layout(argument: Integer, tiles: Sequence[int], order: Sequence[int]
             raise VerifyException(f"tiles[{index}] is {size}, expected at least 1, or 0 for none")
 
 
+class _LayoutOp(ScheduleOp):
+    """A step that lays out a copy of a kernel's input, on the kernel or loops that its one operand stands for."""
+
+    argument = prop_def(Integer)
+    tiles = prop_def(Integers)
+    order = prop_def(Integers)
+
+    def __init__(self, handle: SSAValue, argument: int, tiles: Sequence[int], order: Sequence[int]):
+        super().__init__(
+            operands=[handle],
+            properties={"argument": _integer(argument), "tiles": _integers(tiles), "order": _integers(order)},
+        )
+
+    @property
+    def tile_sizes(self) -> tuple[int, ...]:
+        """Tile per dimension, 0 for none."""
+        return _read(self.tiles)
+
+    @property
+    def new_order(self) -> tuple[int, ...]:
+        """Dimensions of what is copied in the order of the copy."""
+        return _read(self.order)
+
+    def verify_(self) -> None:
+        _verify_layout(self.argument, self.tile_sizes, self.new_order)
+
+
 @irdl_op_definition
-class PackOp(ScheduleOp):
+class PackOp(_LayoutOp):
     """
     Reads an argument of the kernel from a packed copy, which a new kernel `@<kernel>_pack<argument>` makes in callers.
 
@@ -514,34 +541,12 @@ class PackOp(ScheduleOp):
     name = "schedule.pack"
 
     kernel = operand_def(AnyOpType)
-    argument = prop_def(Integer)
-    tiles = prop_def(Integers)
-    order = prop_def(Integers)
 
     assembly_format = "$kernel attr-dict"
 
-    def __init__(self, kernel: SSAValue, argument: int, tiles: Sequence[int], order: Sequence[int]):
-        super().__init__(
-            operands=[kernel],
-            properties={"argument": _integer(argument), "tiles": _integers(tiles), "order": _integers(order)},
-        )
-
-    @property
-    def tile_sizes(self) -> tuple[int, ...]:
-        """Tile per dimension, 0 for none."""
-        return _read(self.tiles)
-
-    @property
-    def new_order(self) -> tuple[int, ...]:
-        """Dimensions of the argument in the order of the copy."""
-        return _read(self.order)
-
-    def verify_(self) -> None:
-        _verify_layout(self.argument, self.tile_sizes, self.new_order)
-
 
 @irdl_op_definition
-class StageOp(ScheduleOp):
+class StageOp(_LayoutOp):
     """
     In each iteration of the loops of a handle, copies the part of a kernel's input that their body needs, and reads
     that.
@@ -561,27 +566,5 @@ class StageOp(ScheduleOp):
     name = "schedule.stage"
 
     loop = operand_def(AnyOpType)
-    argument = prop_def(Integer)
-    tiles = prop_def(Integers)
-    order = prop_def(Integers)
 
     assembly_format = "$loop attr-dict"
-
-    def __init__(self, loop: SSAValue, argument: int, tiles: Sequence[int], order: Sequence[int]):
-        super().__init__(
-            operands=[loop],
-            properties={"argument": _integer(argument), "tiles": _integers(tiles), "order": _integers(order)},
-        )
-
-    @property
-    def tile_sizes(self) -> tuple[int, ...]:
-        """Tile per dimension, 0 for none."""
-        return _read(self.tiles)
-
-    @property
-    def new_order(self) -> tuple[int, ...]:
-        """Dimensions of the part in the order of the copy."""
-        return _read(self.order)
-
-    def verify_(self) -> None:
-        _verify_layout(self.argument, self.tile_sizes, self.new_order)

@@ -20,6 +20,9 @@ def test_the_type_checker_sees_every_package():
     assert set(configuration()["tool"]["pyright"]["include"]) == tops
     for top in tops - {"aicc"}:
         assert (ROOT / ".typing" / "aicc" / top).resolve() == ROOT / top
+    links = {link.name: link.resolve() for link in (ROOT / ".typing" / "aicc").iterdir()}
+    modules = {module.name: module for module in (ROOT / "aicc").glob("*.py")}
+    assert links == modules | {top: ROOT / top for top in tops - {"aicc"}}
 
 
 def test_no_source_file_is_too_long():

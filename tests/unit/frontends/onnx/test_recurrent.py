@@ -211,3 +211,15 @@ def test_wrong_weights_are_told():
     arrays["W"] = arrays["W"][:, :-1]
     with pytest.raises(ModelError, match="size 0 of w is 14, expected 15"):
         import_onnx(model_of("GRU", arrays, "forward", 0))
+
+
+def test_sizes_that_do_not_match_are_refused_at_run_time():
+    arrays = arrays_of("LSTM", "forward", 0, ("H0", "C0"))
+    model = model_of("LSTM", arrays, "forward", 0, symbolic=True)
+    (cell,) = (value for value in model.graph.input if value.name == "C0")
+    cell.type.tensor_type.shape.dim[1].dim_param = "M"
+    compiled = aicc.compile(model, cache=False)
+    inputs = {name: arrays[name] for name in ("X", "H0", "C0")}
+    compiled.run(inputs)
+    with pytest.raises(aicc.InputError, match="size 0 of initial_c does not match x and r"):
+        compiled.run(inputs | {"C0": arrays["C0"][:, :2]})

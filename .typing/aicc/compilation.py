@@ -1,0 +1,1 @@
+../../aicc/compilation.py

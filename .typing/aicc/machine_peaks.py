@@ -1,0 +1,1 @@
+../../aicc/machine_peaks.py

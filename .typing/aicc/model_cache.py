@@ -1,0 +1,1 @@
+../../aicc/model_cache.py

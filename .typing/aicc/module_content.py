@@ -1,0 +1,1 @@
+../../aicc/module_content.py

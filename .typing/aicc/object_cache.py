@@ -1,1 +1,0 @@
-../../aicc/object_cache.py
