@@ -31,8 +31,12 @@ from aicc.frontends.onnx.values import Value, constant_value
 if TYPE_CHECKING:
     from onnx import GraphProto, ModelProto, NodeProto, TensorProto
 
-OLDEST_OPSET, NEWEST_OPSET = 7, 28
-"""Versions of the standard operator set whose meaning the handlers know."""
+OLDEST_OPSET, NEWEST_OPSET = 6, 28
+"""
+Versions of the standard operator set whose meaning the handlers know.
+
+Of older sets, they know the operators that have not changed up to the oldest one.
+"""
 
 
 def import_onnx(model: str | Path | bytes | ModelProto, *, shapes: Mapping[str, int] | None = None) -> ModuleOp:
@@ -229,6 +233,8 @@ class _Importer:
         try:
             if version is None:
                 raise Unsupported(f"the model names no opset for domain '{domain}'")
+            if domain == "" and version < OLDEST_OPSET:
+                version = _known_version(node.op_type, version)
             handler = HANDLERS.get((domain, node.op_type))
             if handler is None and not has_function(node, version):
                 raise Unsupported("the operator is not supported")
@@ -347,8 +353,24 @@ def _opsets(proto: ModelProto) -> dict[str, int]:
     version = opsets.get("")
     if version is None and not opsets:
         raise ModelError("the model names no operator set (opset_import is empty)")
-    if version is not None and not OLDEST_OPSET <= version <= NEWEST_OPSET:
+    if version is not None and not 1 <= version <= NEWEST_OPSET:
         raise ModelError(
             f"the model uses opset {version} of the standard operators, expected {OLDEST_OPSET} to {NEWEST_OPSET}"
         )
     return opsets
+
+
+def _known_version(operator: str, version: int) -> int:
+    """
+    The oldest known opset, which means the same as the older `version` for an operator.
+
+    Raises:
+        Unsupported: if the operator was changed in between.
+    """
+    from onnx import defs
+
+    if defs.has(operator, OLDEST_OPSET, ""):
+        changed = defs.get_schema(operator, OLDEST_OPSET, "").since_version
+        if version < changed:
+            raise Unsupported(f"the operator is only supported from opset {changed} on")
+    return OLDEST_OPSET

@@ -11,6 +11,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from aicc.dialects.graph import activations, arithmetic, choice, comparison, functions
 from aicc.dialects.graph.dtypes import bit_width, is_float, is_integer
 from aicc.dialects.graph.movement import ExpandOp, ReshapeOp
+from aicc.frontends.onnx.broadcast import second_operand, slope
 from aicc.frontends.onnx.context import Handler, NodeContext, Result
 
 
@@ -19,7 +20,7 @@ def _unary(op: Callable[[SSAValue], Operation]) -> Handler:
 
 
 def _binary(op: Callable[[SSAValue, SSAValue], Operation]) -> Handler:
-    return lambda ctx: ctx.emit(op(ctx.ssa(0), ctx.ssa(1)))
+    return lambda ctx: ctx.emit(op(ctx.ssa(0), second_operand(ctx)))
 
 
 def _variadic(op: Callable[[SSAValue, SSAValue], Operation]) -> Handler:
@@ -47,13 +48,17 @@ def _pow(ctx: NodeContext) -> SSAValue:
     """The exponent may be of another type; the result has that of the base."""
     base, exponent = ctx.element(0), ctx.element(1)
     if base == exponent:
-        return ctx.emit(arithmetic.PowOp(ctx.ssa(0), ctx.ssa(1)))
+        return ctx.emit(arithmetic.PowOp(ctx.ssa(0), second_operand(ctx)))
     if is_float(base) and (not is_float(exponent) or bit_width(exponent) <= bit_width(base)):
         return ctx.emit(arithmetic.PowOp(ctx.ssa(0), ctx.emit(choice.CastOp(ctx.ssa(1), base))))
     if is_integer(base) and is_integer(exponent):
         return ctx.emit(arithmetic.PowOp(ctx.ssa(0), ctx.emit(choice.CastOp(ctx.ssa(1), base))))
     wide = ctx.emit(choice.CastOp(ctx.ssa(0), exponent))
     return ctx.emit(choice.CastOp(ctx.emit(arithmetic.PowOp(wide, ctx.ssa(1))), base))
+
+
+def _prelu(ctx: NodeContext) -> SSAValue:
+    return ctx.emit(choice.PreluOp(ctx.ssa(0), slope(ctx)))
 
 
 def _bit_shift(ctx: NodeContext) -> SSAValue:
@@ -217,7 +222,7 @@ HANDLERS: Mapping[str, Handler] = {
     "Neg": _unary(functions.NegOp),
     "Not": _unary(functions.NotOp),
     "Or": _binary(arithmetic.OrOp),
-    "PRelu": _binary(choice.PreluOp),
+    "PRelu": _prelu,
     "Pow": _pow,
     "Reciprocal": _unary(functions.ReciprocalOp),
     "Relu": _unary(activations.ReluOp),
