@@ -11,7 +11,7 @@ ENV := PATH="$(abspath $(BIN)):$$PATH" VIRTUAL_ENV="$(abspath $(VENV))"
 PIP := PIP_ROOT_USER_ACTION=ignore $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint bench fuzz models upstream-tools clean
+.PHONY: help run test lint bench conformance fuzz models upstream-tools clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -30,6 +30,9 @@ lint: $(VENV)/.dev ## check style, format and types
 
 bench: $(VENV)/.bench ## measure against numpy, onnxruntime and openvino on this machine (about an hour)
 	@$(ENV) $(BIN)/python -m benchmarks
+
+conformance: $(VENV)/.dev ## run the ONNX standard's own test suite and write docs/onnx-support.md
+	@$(ENV) $(BIN)/python -m tests.conformance --jobs $(JOBS)
 
 fuzz: $(VENV)/.dev ## compare 500 random graphs with their numpy meaning
 	$(ENV) AICC_FUZZ_GRAPHS=500 $(BIN)/python -m pytest -n $(JOBS) tests/unit/differential

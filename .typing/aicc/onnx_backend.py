@@ -1,0 +1,1 @@
+../../aicc/onnx_backend.py
