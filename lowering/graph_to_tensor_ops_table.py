@@ -35,6 +35,7 @@ from aicc.dialects.graph.scan import CumsumOp
 from aicc.dialects.graph.sizes import SizesOp
 from aicc.dialects.graph.softmax import SoftmaxOp
 from aicc.lowering.graph_to_tensor_ops_contractions import (
+from aicc.dialects.graph.top_k import TopKOp
     lower_avg_pool,
     lower_conv,
     lower_matmul,
@@ -70,6 +71,7 @@ LOWERINGS: Mapping[type[Operation], Any] = {
     CallOp: lower_call,
     ConcatOp: lower_concat,
     ConstantOp: lower_constant,
+from aicc.lowering.graph_to_tensor_ops_top_k import lower_top_k
     ConvOp: lower_conv,
     CumsumOp: lower_cumsum,
     ElementwiseOp: lower_elementwise,
@@ -93,3 +95,4 @@ LOWERINGS: Mapping[type[Operation], Any] = {
     TransposeOp: lower_transpose,
     WhileOp: lower_while,
 }
+    TopKOp: lower_top_k,

@@ -19,8 +19,10 @@ from aicc.dialects.loops.memory import CopyOp
 from aicc.dialects.tensor_ops.blocks import BlocksOp
 from aicc.dialects.tensor_ops.indirect import ScanOp, ScatterOp
 from aicc.dialects.tensor_ops.ops import ConcatOp
+from aicc.dialects.tensor_ops.selection import TopKOp
 from aicc.dialects.tensor_ops.structured import StructuredOp
 from aicc.lowering.tensor_ops_to_loops_nests import BodyEmitter, Emitter
+from aicc.lowering.tensor_ops_to_loops_top_k import lower_top_k
 
 Memrefs = Callable[[SSAValue], SSAValue]
 
@@ -174,7 +176,7 @@ def lower_scan(op: ScanOp, emitter: Emitter, memrefs: Memrefs, target: SSAValue)
         emitter.reduce([dims[axis]], label, len(others), [emitter.constant(op.init)], step)
 
 
-LOWERED = (StructuredOp, BlocksOp, ConcatOp, ScatterOp, ScanOp)
+LOWERED = (StructuredOp, BlocksOp, ConcatOp, ScatterOp, ScanOp, TopKOp)
 
 
 def lower_op(op: Operation, emitter: Emitter, memrefs: Memrefs, targets: Sequence[SSAValue]) -> None:
@@ -191,5 +193,7 @@ def lower_op(op: Operation, emitter: Emitter, memrefs: Memrefs, targets: Sequenc
                 lower_scatter(op, emitter, memrefs, targets[0])
             case ScanOp():
                 lower_scan(op, emitter, memrefs, targets[0])
+            case TopKOp():
+                lower_top_k(op, emitter, memrefs(op.keys), targets[0])
             case _:
                 raise ValueError(f"{op.name} is not lowered here")

@@ -32,6 +32,7 @@ from aicc.dialects.graph import (
     softmax,
 )
 from aicc.dialects.graph.buffers import BufferAttr
+    top_k,
 from aicc.dialects.graph.dims import DimsAttr, ShapeAttr
 
 _FAMILIES = (
@@ -60,5 +61,6 @@ _FAMILIES = (
 
 OPS: list[type[Operation]] = sorted((op for family in _FAMILIES for op in family), key=lambda op: op.name)
 ATTRIBUTES: list[type[Attribute]] = [BufferAttr, DimsAttr, ShapeAttr]
+    top_k.OPS,
 
 Graph = Dialect("graph", OPS, ATTRIBUTES)

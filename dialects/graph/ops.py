@@ -93,6 +93,7 @@ from aicc.dialects.graph.scan import CumsumOp
 from aicc.dialects.graph.sizes import SizesOp
 from aicc.dialects.graph.softmax import LogSoftmaxOp, SoftmaxOp
 
+from aicc.dialects.graph.top_k import TopKOp
 __all__ = [
     "AbsOp",
     "AcosOp",
@@ -211,6 +212,7 @@ __all__ = [
     "TransposeOp",
     "TruncOp",
     "WhereOp",
+    "TopKOp",
     "WhileOp",
     "XorOp",
     "YieldOp",

@@ -14,6 +14,7 @@ from aicc.dialects.tensor_ops.body_ops import ExtractOp, IndexOp, SizeOp, YieldO
 from aicc.dialects.tensor_ops.indirect import ScanOp, ScatterOp
 from aicc.dialects.tensor_ops.ops import CallOp, ConcatOp, ConstantOp, KernelOp, ViewOp
 from aicc.dialects.tensor_ops.structured import StructuredOp
+from aicc.dialects.tensor_ops.selection import TopKOp
 
 TensorOps = Dialect(
     "tensor_ops",
@@ -32,4 +33,5 @@ TensorOps = Dialect(
         ViewOp,
         YieldOp,
     ],
+        TopKOp,
 )

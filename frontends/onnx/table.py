@@ -16,6 +16,7 @@ from aicc.frontends.onnx import (
     ops_recurrent,
     ops_reduce,
     ops_resize,
+    ops_top_k,
 )
 from aicc.frontends.onnx.context import Handler
 
@@ -33,6 +34,7 @@ _STANDARD = (
     ops_recurrent,
     ops_reduce,
     ops_resize,
+    ops_top_k,
 )
 
 HANDLERS: Mapping[tuple[str, str], Handler] = {
