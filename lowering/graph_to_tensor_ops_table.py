@@ -34,8 +34,8 @@ from aicc.dialects.graph.reductions import ReductionOp
 from aicc.dialects.graph.scan import CumsumOp
 from aicc.dialects.graph.sizes import SizesOp
 from aicc.dialects.graph.softmax import SoftmaxOp
-from aicc.lowering.graph_to_tensor_ops_contractions import (
 from aicc.dialects.graph.top_k import TopKOp
+from aicc.lowering.graph_to_tensor_ops_contractions import (
     lower_avg_pool,
     lower_conv,
     lower_matmul,
@@ -64,6 +64,7 @@ from aicc.lowering.graph_to_tensor_ops_movement import (
     lower_transpose,
 )
 from aicc.lowering.graph_to_tensor_ops_reductions import lower_arg_reduction, lower_reduction, lower_softmax
+from aicc.lowering.graph_to_tensor_ops_top_k import lower_top_k
 
 LOWERINGS: Mapping[type[Operation], Any] = {
     ArgReductionOp: lower_arg_reduction,
@@ -71,7 +72,6 @@ LOWERINGS: Mapping[type[Operation], Any] = {
     CallOp: lower_call,
     ConcatOp: lower_concat,
     ConstantOp: lower_constant,
-from aicc.lowering.graph_to_tensor_ops_top_k import lower_top_k
     ConvOp: lower_conv,
     CumsumOp: lower_cumsum,
     ElementwiseOp: lower_elementwise,
@@ -92,7 +92,7 @@ from aicc.lowering.graph_to_tensor_ops_top_k import lower_top_k
     SliceOp: lower_slice,
     SoftmaxOp: lower_softmax,
     SplitOp: lower_split,
+    TopKOp: lower_top_k,
     TransposeOp: lower_transpose,
     WhileOp: lower_while,
 }
-    TopKOp: lower_top_k,

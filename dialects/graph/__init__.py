@@ -30,9 +30,9 @@ from aicc.dialects.graph import (
     scan,
     sizes,
     softmax,
+    top_k,
 )
 from aicc.dialects.graph.buffers import BufferAttr
-    top_k,
 from aicc.dialects.graph.dims import DimsAttr, ShapeAttr
 
 _FAMILIES = (
@@ -57,10 +57,10 @@ _FAMILIES = (
     scan.OPS,
     sizes.OPS,
     softmax.OPS,
+    top_k.OPS,
 )
 
 OPS: list[type[Operation]] = sorted((op for family in _FAMILIES for op in family), key=lambda op: op.name)
 ATTRIBUTES: list[type[Attribute]] = [BufferAttr, DimsAttr, ShapeAttr]
-    top_k.OPS,
 
 Graph = Dialect("graph", OPS, ATTRIBUTES)

@@ -13,8 +13,8 @@ from aicc.dialects.tensor_ops.blocks import BlocksOp
 from aicc.dialects.tensor_ops.body_ops import ExtractOp, IndexOp, SizeOp, YieldOp
 from aicc.dialects.tensor_ops.indirect import ScanOp, ScatterOp
 from aicc.dialects.tensor_ops.ops import CallOp, ConcatOp, ConstantOp, KernelOp, ViewOp
-from aicc.dialects.tensor_ops.structured import StructuredOp
 from aicc.dialects.tensor_ops.selection import TopKOp
+from aicc.dialects.tensor_ops.structured import StructuredOp
 
 TensorOps = Dialect(
     "tensor_ops",
@@ -30,8 +30,8 @@ TensorOps = Dialect(
         ScatterOp,
         SizeOp,
         StructuredOp,
+        TopKOp,
         ViewOp,
         YieldOp,
     ],
-        TopKOp,
 )
