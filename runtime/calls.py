@@ -18,6 +18,7 @@ from aicc.runtime.binding import ShapeBinder
 from aicc.runtime.expressions import compile_expressions
 from aicc.runtime.memory import ArenaPool, address_of, aligned_empty_at
 from aicc.runtime.program import LoadedProgram
+from aicc.runtime.results import POOLED, ResultPool, check_apart, check_out, shared_memory
 from aicc.runtime.threads import SPINS, ThreadShare, default_threads
 
 MOST_PLANS = 256
@@ -65,20 +66,28 @@ class Caller:
         self._arena_slots = [slot for slot, buffer in kinds if buffer.kind == "arena"]
         arena_sizes = [buffer.size for _, buffer in kinds if buffer.kind == "arena"]
         self._arena_sizes = compile_expressions(arena_sizes, signature.symbols)
-        dims = [str(dim) for info in signature.outputs for dim in info.shape]
+        # Those that the program makes take the place of empty ones.
+        made = signature.results
+        dims = [
+            "0" if position in made else str(dim)
+            for position, info in enumerate(signature.outputs)
+            for dim in info.shape
+        ]
         self._output_dims = compile_expressions(dims, signature.symbols)
         self._sizes_type = ctypes.c_int64 * max(1, len(signature.symbols))
         self._template = (ctypes.c_void_p * (unused + 2))(*program.table)
         self._tables: list[tuple[Any, int]] = []
         self._plans: dict[tuple[tuple[int, ...], ...], Plan] = {}
         self.arenas = ArenaPool()
+        self.results = ResultPool()
 
-    def __call__(self, given: Sequence[Any]) -> list[np.ndarray]:
+    def __call__(self, given: Sequence[Any], out: Sequence[Any] | None = None) -> list[Any]:
         """
-        The results for arrays in the order of the program's inputs.
+        The results for arrays in the order of the program's inputs; those that `out` has an array for are written into
+        it, and are that array.
 
         Raises:
-            InputError: an array's dtype, rank or size does not fit.
+            InputError: an array's dtype, rank or size does not fit, or one of `out` cannot take the result.
         """
         try:
             pointers, address = self._tables.pop()
@@ -98,16 +107,45 @@ class Caller:
                 arrays = [*arrays[:position], array, *arrays[position + 1 :]]
                 pointers[slot] = address_of(array)
             plan = self._plans.get(tuple([array.shape for array in arrays])) or self._new_plan(arrays)
-            results: list[np.ndarray] = []
-            for slot, shape, dtype, size in plan.results:
-                result, pointers[slot] = aligned_empty_at(shape, dtype, size)
-                results.append(result)
-            if plan.arenas:
-                self._run_in_arenas(pointers, address, plan)
+            if out is None:
+                results: list[Any] = []
+                for slot, shape, dtype, size in plan.results:
+                    fresh = aligned_empty_at if size < POOLED else self.results.take
+                    result, pointers[slot] = fresh(shape, dtype, size)
+                    results.append(result)
             else:
-                self._run(address, plan)
+                results = self._placed(out, plan, arrays, pointers)
+            if plan.arenas:
+                self._run_in_arenas(pointers, address, plan, results)
+            else:
+                self._run(address, plan, results)
         finally:
             self._tables.append((pointers, address))
+        return results
+
+    def _placed(self, out: Sequence[Any], plan: Plan, arrays: Sequence[np.ndarray], pointers: Any) -> list[Any]:
+        """The arrays of `out`, checked, and fresh ones where it has none; writes their addresses."""
+        results: list[Any] = []
+        written: list[tuple[int, int, int]] = []
+        for index, (given, (slot, shape, dtype, size)) in enumerate(zip(out, plan.results, strict=True)):
+            if given is None:
+                fresh = aligned_empty_at if size < POOLED else self.results.take
+                given, pointers[slot] = fresh(shape, dtype, size)
+            else:
+                pointers[slot] = address = check_out(self._outputs[index], shape, given)
+                written.append((address, address + size, index))
+            results.append(given)
+        for position, (slot, *_) in enumerate(self._inputs):
+            begin: int = pointers[slot]
+            end = begin + arrays[position].nbytes
+            for first, last, index in written:
+                # Results are written while inputs are still being read.
+                if first < end and begin < last and begin < end and slot != len(self._template) - 1:
+                    raise shared_memory(
+                        self._outputs[index], f"input '{self._program.signature.inputs[position].name}'"
+                    )
+        if len(written) > 1:
+            check_apart(written, self._outputs)
         return results
 
     def _new_plan(self, arrays: Sequence[np.ndarray]) -> Plan:
@@ -124,22 +162,25 @@ class Caller:
         sizes = self._sizes_type(*values)
         arenas = tuple(zip(self._arena_slots, self._arena_sizes(values), strict=True))
         plan = Plan(sizes, ctypes.addressof(sizes), tuple(results), arenas)
+        # A caller that keeps one call's results until the next returns needs those of two.
+        self.results.limit = max(self.results.limit, 2 * sum(size for *_, size in results))
         if len(self._plans) >= MOST_PLANS:
             self._plans.clear()
         self._plans[tuple([array.shape for array in arrays])] = plan
         return plan
 
-    def _run_in_arenas(self, pointers: Any, address: int, plan: Plan) -> None:
+    def _run_in_arenas(self, pointers: Any, address: int, plan: Plan, results: list[Any]) -> None:
         taken = [(slot, self.arenas.take(size)) for slot, size in plan.arenas]
         try:
             for slot, arena in taken:
                 pointers[slot] = address_of(arena)
-            self._run(address, plan)
+            self._run(address, plan, results)
         finally:
             for _, arena in taken:
                 self.arenas.give(arena)
 
-    def _run(self, address: int, plan: Plan) -> None:
+    def _run(self, address: int, plan: Plan, results: list[Any]) -> None:
+        """Runs the program, which fills `results`."""
         program = self._program
         if self._threads == 1:
             program.entry(address, plan.sizes, 1)

@@ -56,18 +56,27 @@ def aligned_empty(shape: Sequence[int], dtype: np.dtype[Any]) -> np.ndarray:
     return aligned_empty_at(tuple(shape), dtype, prod(shape) * dtype.itemsize)[0]
 
 
-def long_lived_bytes(size: int) -> np.ndarray:
-    """`size` uninitialised bytes, aligned, in huge pages where the system has them and `size` is that large."""
+def mapped_pages(size: int) -> tuple[mmap.mmap, int]:
+    """
+    Fresh pages of the system's, and the offset at which `size` bytes lie in them: huge pages where the system has them
+    and `size` is that large.
+    """
     if size < HUGE_PAGE or not hasattr(mmap, "MADV_HUGEPAGE"):
-        return aligned_empty([max(size, ALIGNMENT)], np.dtype(np.uint8))
+        return mmap.mmap(-1, max(size, 1), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS), 0
     # Address space only: pages before the start are never touched.
     block = mmap.mmap(-1, size + HUGE_PAGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     with suppress(OSError):
         # Refused by kernels that are built without them.
         block.madvise(mmap.MADV_HUGEPAGE)
-    raw = np.frombuffer(block, np.uint8)
-    start = -raw.ctypes.data % HUGE_PAGE
-    return raw[start : start + size]
+    return block, -np.frombuffer(block, np.uint8).ctypes.data % HUGE_PAGE
+
+
+def long_lived_bytes(size: int) -> np.ndarray:
+    """`size` uninitialised bytes, aligned, in huge pages where the system has them and `size` is that large."""
+    if size < HUGE_PAGE:
+        return aligned_empty([max(size, ALIGNMENT)], np.dtype(np.uint8))
+    block, start = mapped_pages(size)
+    return np.frombuffer(block, np.uint8, size, start)
 
 
 def long_lived_blocks(sizes: Sequence[int]) -> list[np.ndarray]:

@@ -16,8 +16,21 @@ from aicc.runtime.expressions import compile_expressions
 from aicc.runtime.image import write_image
 from aicc.runtime.profile import Profile, kernel_times, reset_counters
 from aicc.runtime.program import CompiledProgram, LoadedProgram
+from aicc.runtime.results import named_out
 from aicc.runtime.signature import KernelCall, TensorInfo
 from aicc.runtime.threads import default_threads
+
+Out = Mapping[str, np.ndarray] | Sequence[np.ndarray | None] | np.ndarray
+"""Arrays of the caller's for results."""
+
+
+def _caller(program: LoadedProgram, threads: int) -> Caller:
+    """What calls `program`; the module for those that define sizes is loaded where one is met."""
+    if not program.signature.needs_state:
+        return Caller(program, threads)
+    from aicc.runtime.sized_calls import SizedCaller
+
+    return SizedCaller(program, threads)
 
 
 class Model:
@@ -38,7 +51,7 @@ class Model:
         self._outputs = signature.outputs
         self._input_names = [info.name for info in self._inputs]
         self._output_names = [info.name for info in self._outputs]
-        self._call = Caller(self._program, self._threads)
+        self._call = _caller(self._program, self._threads)
 
     @property
     def inputs(self) -> Sequence[TensorInfo]:
@@ -73,9 +86,13 @@ class Model:
         """The most threads one call uses."""
         return self._threads
 
-    def run(self, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    def run(self, inputs: Mapping[str, np.ndarray], *, out: Out | None = None) -> dict[str, np.ndarray]:
         """
-        Runs the model on arrays by name and returns fresh arrays by name.
+        Runs the model on arrays by name and returns arrays by name: fresh ones, or those of `out`.
+
+        `out` names arrays that results are written into without a copy: a mapping by name, of any of the outputs; a
+        list of all in order, None for a fresh one; or the array for the only output. Each must have the result's dtype
+        and shape, be C-contiguous, writable, and share no memory with an input or another one.
 
         Raises:
             InputError: a name is missing or unknown, or an array's dtype, rank or size does not fit.
@@ -87,7 +104,8 @@ class Model:
             given, known = list[Any](), False
         if not known:
             raise self._wrong_names(inputs)
-        return dict(zip(self._output_names, self._call(given), strict=True))
+        placed = None if out is None else named_out(out, self._outputs)
+        return dict(zip(self._output_names, self._call(given, placed), strict=True))
 
     def _wrong_names(self, inputs: object) -> InputError:
         """What is wrong with the mapping of inputs."""
@@ -101,12 +119,12 @@ class Model:
         parts += [f"unknown input {', '.join(map(repr, unknown))}"] if unknown else []
         return InputError(f"{'; '.join(parts)}; the model has {', '.join(map(repr, names)) or 'no inputs'}")
 
-    def __call__(self, *arrays: np.ndarray) -> tuple[np.ndarray, ...]:
+    def __call__(self, *arrays: np.ndarray, out: Out | None = None) -> tuple[np.ndarray, ...]:
         """As `run`, with arrays in the order of `inputs` and results in the order of `outputs`."""
         if len(arrays) != len(self._inputs):
             names = ", ".join(repr(info.name) for info in self._inputs) or "none"
             raise InputError(f"got {len(arrays)} arrays for {len(self._inputs)} inputs: {names}")
-        return tuple(self._call(arrays))
+        return tuple(self._call(arrays, None if out is None else named_out(out, self._outputs)))
 
     def profile(self, inputs: Mapping[str, np.ndarray], *, runs: int = 10) -> Profile:
         """
