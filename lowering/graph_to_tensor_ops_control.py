@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects import scf
-from xdsl.dialects.builtin import ArrayAttr, StringAttr
+from xdsl.dialects import arith, scf
+from xdsl.dialects.builtin import ArrayAttr, IndexType, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint
@@ -13,10 +13,13 @@ from xdsl.utils.exceptions import VerifyException
 
 from aicc.dialects.graph.callees import find_callee
 from aicc.dialects.graph.control import CallOp, IfOp, WhileOp, YieldOp
+from aicc.dialects.graph.defined_sizes import CheckSizesOp, DefineSizeOp
 from aicc.dialects.graph.dims import dims_of, is_tensor, symbols_of
 from aicc.dialects.graph.interfaces import OpBuilder
 from aicc.dialects.graph.unify import symbol_values
 from aicc.dialects.tensor_ops import CallOp as TensorCallOp
+from aicc.dialects.tensor_ops import CheckSizesOp as TensorCheckSizesOp
+from aicc.dialects.tensor_ops import DefineSizeOp as TensorDefineSizeOp
 from aicc.dialects.tensor_ops import ExtractOp
 from aicc.dialects.tensor_ops.ops import SYMBOLS_ATTRIBUTE, function_symbols
 from aicc.lowering.graph_to_tensor_ops_support import Lowered, as_type
@@ -77,6 +80,17 @@ def lower_call(op: CallOp, b: OpBuilder) -> Sequence[SSAValue]:
         raise VerifyException(f"the sizes of the arguments do not give the value of symbol {missing[0]} of '@{name}'")
     call = TensorCallOp(name, list(op.arguments), op.result_types, [found[symbol] for symbol in names])
     return _inserted(b, call)
+
+
+def lower_define_size(op: DefineSizeOp, b: OpBuilder) -> Sequence[SSAValue]:
+    """The value is read from its tensor."""
+    value = b.add(arith.IndexCastOp(b.add(ExtractOp(op.value, [])), IndexType()))
+    return _inserted(b, TensorDefineSizeOp(value, op.symbol.data, op.bound, op.message))
+
+
+def lower_check_sizes(op: CheckSizesOp, b: OpBuilder) -> Sequence[SSAValue]:
+    """The same check."""
+    return _inserted(b, TensorCheckSizesOp(*op.sizes, op.text.data))
 
 
 def _inserted(b: OpBuilder, op: Operation) -> Sequence[SSAValue]:

@@ -11,6 +11,7 @@ from aicc.dialects.graph.arg_reductions import ArgReductionOp
 from aicc.dialects.graph.constants import ConstantOp, IotaOp
 from aicc.dialects.graph.control import CallOp, IfOp, WhileOp
 from aicc.dialects.graph.conv import ConvOp
+from aicc.dialects.graph.defined_sizes import CheckSizesOp, DefineSizeOp
 from aicc.dialects.graph.elementwise import ElementwiseOp
 from aicc.dialects.graph.indexing import (
     GatherElementsOp,
@@ -19,6 +20,7 @@ from aicc.dialects.graph.indexing import (
     ScatterElementsOp,
     ScatterNdOp,
 )
+from aicc.dialects.graph.integer_products import ConvIntegerOp, MatmulIntegerOp
 from aicc.dialects.graph.matmul import MatmulOp
 from aicc.dialects.graph.movement import (
     ConcatOp,
@@ -38,10 +40,18 @@ from aicc.dialects.graph.top_k import TopKOp
 from aicc.lowering.graph_to_tensor_ops_contractions import (
     lower_avg_pool,
     lower_conv,
+    lower_conv_integer,
     lower_matmul,
+    lower_matmul_integer,
     lower_max_pool,
 )
-from aicc.lowering.graph_to_tensor_ops_control import lower_call, lower_if, lower_while
+from aicc.lowering.graph_to_tensor_ops_control import (
+    lower_call,
+    lower_check_sizes,
+    lower_define_size,
+    lower_if,
+    lower_while,
+)
 from aicc.lowering.graph_to_tensor_ops_elementwise import lower_elementwise
 from aicc.lowering.graph_to_tensor_ops_indirect import (
     lower_cumsum,
@@ -70,8 +80,11 @@ LOWERINGS: Mapping[type[Operation], Any] = {
     ArgReductionOp: lower_arg_reduction,
     AvgPoolOp: lower_avg_pool,
     CallOp: lower_call,
+    CheckSizesOp: lower_check_sizes,
+    DefineSizeOp: lower_define_size,
     ConcatOp: lower_concat,
     ConstantOp: lower_constant,
+    ConvIntegerOp: lower_conv_integer,
     ConvOp: lower_conv,
     CumsumOp: lower_cumsum,
     ElementwiseOp: lower_elementwise,
@@ -81,6 +94,7 @@ LOWERINGS: Mapping[type[Operation], Any] = {
     GatherOp: lower_gather,
     IfOp: lower_if,
     IotaOp: lower_iota,
+    MatmulIntegerOp: lower_matmul_integer,
     MatmulOp: lower_matmul,
     MaxPoolOp: lower_max_pool,
     PadOp: lower_pad,

@@ -30,6 +30,7 @@ from aicc.lowering import (
     loops_to_llvm_functions,
     loops_to_llvm_libm,
     loops_to_llvm_memory,
+    loops_to_llvm_sizes,
     loops_to_llvm_vectors,
 )
 from aicc.lowering.loops_to_llvm_buffers import ModuleState
@@ -59,6 +60,7 @@ def _ends_region(fn: Function, op: Operation) -> None:
 
 HANDLERS: dict[str, Handler] = {
     **loops_to_llvm_arith.HANDLERS,
+    **loops_to_llvm_sizes.HANDLERS,
     **dict.fromkeys(loops_to_llvm_libm.LIBRARY_FUNCTIONS, loops_to_llvm_libm.lower_library_call),
     "cf.br": loops_to_llvm_control.lower_branch,
     "cf.cond_br": loops_to_llvm_control.lower_cond_branch,
@@ -145,6 +147,7 @@ def _lower(functions: Sequence[func.FuncOp], defined: Mapping[str, func.FuncOp])
     for name, (operands, result) in state.externals.items():
         if name not in defined:
             made.insert(0, loops_to_llvm_libm.declaration(name, operands, result))
+    made[:0] = [loops_to_llvm_sizes.declaration(name, *types) for name, types in state.runtime.items()]
     if state.uses_threads:
         made.insert(0, runtime_declaration())
     return [*state.globals, *made]

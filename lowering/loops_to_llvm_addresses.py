@@ -288,6 +288,12 @@ class AddressEmitter(Emitter):
             result = add(result, product)
         return result
 
+    def define_symbol(self, name: str, value: Poly) -> None:
+        """Gives a symbol a (new) value."""
+        self.symbols[name] = value
+        # Some of these may have been made of the old value.
+        self._dims.clear()
+
     def _symbolic(self, atom: SymAtom) -> Poly:
         if not atom.args:
             return self.symbols[atom.name]

@@ -13,6 +13,7 @@ from xdsl.utils.hints import isa
 
 from aicc.dialects.graph.dims import Dim
 from aicc.dialects.graph.symbolic import dim_max
+from aicc.dialects.loops.defined_sizes import OUTPUT
 from aicc.lowering.loops_to_llvm_memory import dense_global
 
 
@@ -26,13 +27,30 @@ class ModuleState:
         self.uses_threads = False
         self.externals: dict[str, tuple[list[Attribute], Attribute]] = {}
         """Library functions that are called: their types."""
+        self.runtime: dict[str, tuple[list[Attribute], Attribute | None]] = {}
+        """Functions of the runtime that are called, which may not return: their types."""
         self._slots: dict[object, int] = {}
         self._arenas: list[tuple[int, Dim]] = []
         self._globals: dict[object, str] = {}
+        self._pooled: dict[str, int] = {}
 
     def declare(self, name: str, operands: list[Attribute], result: Attribute) -> None:
         """Notes that the library function `name` is called."""
         self.externals[name] = (operands, result)
+
+    def pooled(self, key: str) -> int:
+        """The number of a pooled buffer."""
+        number = self._pooled.setdefault(key, len(self._pooled))
+        self.signature["pooled"] = len(self._pooled)
+        if key.startswith(OUTPUT):
+            self.signature.setdefault("results", {})[key.removeprefix(OUTPUT)] = number
+        return number
+
+    def stop(self, what: dict[str, Any]) -> int:
+        """The number of a check that may end the run; `what` is told then."""
+        stops = self.signature.setdefault("stops", [])
+        stops.append(what)
+        return len(stops)
 
     def weight(self, name: str, file: str | None, kept: bool) -> int:
         """The place of a weight; `kept` says that `@main` reads it, and not `@prepare` alone."""

@@ -28,7 +28,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from aicc.dialects.graph.buffers import BufferAttr
-from aicc.dialects.graph.dims import Dim
+from aicc.dialects.graph.dims import Dim, parse_dim, symbols_of
 from aicc.dialects.graph.symbolic import dim_prod
 from aicc.dialects.loops.access import StoreOp, lanes_of
 from aicc.dialects.loops.attrs import memref_dims, memref_of
@@ -65,6 +65,8 @@ class Function(FunctionLowering):
         """Functions of the module by name."""
         self.table: SSAValue | None = None
         """The pointer table, in an entry point."""
+        self.sizes: SSAValue | None = None
+        """The address of the values of the symbols, in an entry point."""
         self.outlined: list[Operation] = []
         """Functions split off this one."""
         self.arenas = 0
@@ -256,13 +258,14 @@ def _lower_entry_point(
     block = Block(arg_types=[POINTER, POINTER, i64])
     fn = Function(block, op.sym_name.data, block.args[2], state, defined)
     fn.location = op.location
-    fn.table = block.args[0]
+    fn.table, fn.sizes = block.args[:2]
     names = symbol_names(op)
     for position, symbol in enumerate(names):
         address = fn.address(Buffer(block.args[1], 0, i64, (), (), None), ZERO, {(): position} if position else ZERO)
         fn.symbols[symbol] = fn.values[op.args[position]] = fn.atom(_load(fn, address, i64), 0, 0)
     # The table begins with the inputs and outputs in order.
     inputs = len(state.signature.get("inputs", ()))
+    outputs = given_outputs(state.signature)
     seen = 0
     for argument, (type_, attributes) in list(zip(op.args, _arguments(op), strict=True))[len(names) :]:
         if not isinstance(type_, MemRefType):
@@ -276,13 +279,20 @@ def _lower_entry_point(
             place = state.slot({"kind": "input", "index": seen})
             seen += 1
         else:
-            place = state.slot({"kind": "output", "index": seen - inputs})
+            place = state.slot({"kind": "output", "index": outputs[seen - inputs]})
             seen += 1
         fn.values[argument] = fn.buffer_at(table_pointer(fn, place), memref_of(argument), 0)
     body(fn)
     made = _function(op.sym_name.data, [POINTER, POINTER, i64], [DictionaryAttr({})] * 3, fn.finish(), [])
     made.location = op.location
     return [*fn.outlined, made]
+
+
+def given_outputs(signature: Mapping[str, Any]) -> list[int]:
+    """The results that `@main` has an argument for, by position: all but those whose size data defines."""
+    defined = set(signature.get("defined", ()))
+    sizes = [[parse_dim(str(dim)) for dim in output["dims"]] for output in signature.get("outputs", ())]
+    return [position for position, dims in enumerate(sizes) if defined.isdisjoint(symbols_of(dims))]
 
 
 def _load(fn: Function, address: SSAValue, type_: Attribute) -> SSAValue:

@@ -18,7 +18,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 from xdsl.utils.hints import isa
 
-from aicc.dialects.graph.dims import Dim, SymExpr, dims_of, tensor_of
+from aicc.dialects.graph.dims import Dim, SymExpr, dims_of, symbols_of, tensor_of
 from aicc.dialects.graph.dtypes import numpy_dtype
 from aicc.transforms.diagnostics import LocatedPassError, fail
 
@@ -108,6 +108,7 @@ def run_time_checks(main: FuncOp) -> list[dict[str, str]]:
 def signature_attr(main: FuncOp, symbols: Sequence[str]) -> StringAttr:
     """The value of `aicc.signature` for a `@main` over tensors, without the list of buffers."""
     inputs, outputs = tensor_infos(main)
+    named = symbols_of(dim for type in main.function_type.outputs.data for dim in dims_of(type))
     content = {
         "version": VERSION,
         "symbols": list(symbols),
@@ -115,4 +116,7 @@ def signature_attr(main: FuncOp, symbols: Sequence[str]) -> StringAttr:
         "outputs": [info.as_json() for info in outputs],
         "checks": run_time_checks(main),
     }
+    if defined := [name for name in named if name not in symbols]:
+        # The program says what they are, behind the values of the symbols.
+        content["defined"] = defined
     return StringAttr(json.dumps(content))

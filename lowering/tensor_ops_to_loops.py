@@ -10,7 +10,8 @@ callee reads its inputs and writes every element of its outputs, which overlap n
 A kernel that replaces elements of an
 argument (`tensor_ops_to_loops_updates`) gets its data in the buffer of the result instead.
 Tensors become row-major memrefs of the signless element type. A result that is also an input, a constant or another
-result is copied. `@main` gets the attribute `aicc.signature`.
+result is copied. `@main` gets the attribute `aicc.signature`. It has no argument for a result whose size data defines:
+that is the pooled buffer `output <k>`.
 
 Before: func.func private @k(%x: tensor<?xf32, #graph.dims<s0>>) -> tensor<?xf32, #graph.dims<s0>>
 After:  func.func private @k(%s0: index, %x: memref<?xf32, #loops.dims<s0>>, %out: memref<?xf32, #loops.dims<s0>>)
@@ -29,18 +30,20 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import VerifyException
 
-from aicc.dialects.graph.dims import SymExpr, dims_of, is_tensor
+from aicc.dialects.graph.dims import SymExpr, dims_of, is_tensor, shape_text, symbols_of
+from aicc.dialects.loops.defined_sizes import OUTPUT
 from aicc.dialects.loops.functions import KERNEL, NUM_OUTPUTS, SYMBOLS, symbol_names, symbols_attr
 from aicc.dialects.tensor_ops.body_ops import ExtractOp, SizeOp
+from aicc.dialects.tensor_ops.defined_sizes import CheckSizesOp, DefineSizeOp
 from aicc.dialects.tensor_ops.ops import CallOp, ConstantOp, ViewOp
 from aicc.lowering.signature import MAIN, SIGNATURE, signature_attr
-from aicc.lowering.tensor_ops_to_loops_blocks import BlockConverter, buffer_type
+from aicc.lowering.tensor_ops_to_loops_blocks import BlockConverter, Pooled, Target, buffer_of, buffer_type
 from aicc.lowering.tensor_ops_to_loops_nests import Emitter
 from aicc.lowering.tensor_ops_to_loops_ops import LOWERED
 from aicc.lowering.tensor_ops_to_loops_updates import updated_arguments
 from aicc.transforms.diagnostics import LocatedPassError, fail, note
 
-_KNOWN = (*LOWERED, CallOp, ConstantOp, ViewOp, ExtractOp, SizeOp, scf.IfOp, scf.WhileOp)
+_KNOWN = (*LOWERED, CallOp, ConstantOp, ViewOp, ExtractOp, SizeOp, DefineSizeOp, CheckSizesOp, scf.IfOp, scf.WhileOp)
 _TERMINATORS = (func.ReturnOp, scf.YieldOp, scf.ConditionOp)
 
 
@@ -69,19 +72,22 @@ def convert_function(function: func.FuncOp, updates: Mapping[str, Mapping[int, i
     for type in (*types.inputs.data, *types.outputs.data):
         if not is_tensor(type):
             fail(function, f"@{function.sym_name.data} has an argument or result of type {type}, expected tensors")
-    _check_known_sizes(function, symbols)
+    allocated = allocated_outputs(function, symbols)
     own: Mapping[int, int] = updates.get(function.sym_name.data) or {}
     source = function.body.block
     read = [argument for argument in source.args if argument.index not in own.values()]
-    inputs, outputs = [buffer_type(argument.type) for argument in read], [buffer_type(t) for t in types.outputs.data]
+    given = [position for position in range(len(types.outputs.data)) if position not in allocated]
+    inputs = [buffer_type(argument.type) for argument in read]
+    outputs = [buffer_type(types.outputs.data[position]) for position in given]
     arguments: list[Attribute] = [*([IndexType()] * len(symbols)), *inputs, *outputs]
     entry = Block(arg_types=arguments)
     _name_arguments(read, symbols, entry.args)
     emitter = Emitter(entry, dict(zip(symbols, entry.args, strict=False)))
     memrefs = dict[SSAValue, SSAValue](zip(read, entry.args[len(symbols) :], strict=False))
-    filled = entry.args[len(symbols) + len(inputs) :]
-    memrefs.update({source.args[argument]: filled[result] for result, argument in own.items()})
-    BlockConverter(emitter, memrefs, updates).convert_function_body(source, filled)
+    filled = dict[int, Target](zip(given, entry.args[len(symbols) + len(inputs) :], strict=True))
+    filled.update({position: Pooled(f"{OUTPUT}{position}") for position in allocated})
+    memrefs.update({source.args[argument]: buffer_of(filled[result]) for result, argument in own.items()})
+    BlockConverter(emitter, memrefs, updates).convert_function_body(source, [filled[k] for k in range(len(filled))])
     result = func.FuncOp(
         function.sym_name.data, FunctionType.from_lists(arguments, []), Region(entry), function.sym_visibility
     )
@@ -90,17 +96,28 @@ def convert_function(function: func.FuncOp, updates: Mapping[str, Mapping[int, i
     return result
 
 
-def _check_known_sizes(function: func.FuncOp, symbols: Sequence[str]) -> None:
-    """Each symbol in the types of the results must be one of the function's."""
+def allocated_outputs(function: func.FuncOp, symbols: Sequence[str]) -> list[int]:
+    """
+    The results of `@main` whose sizes data defines, so that it must find memory for them itself.
+
+    Raises:
+        LocatedPassError: if a size names a symbol that is neither one of the function's nor defined in its block.
+    """
+    defined = set[str]()
+    if function.sym_name.data == MAIN and KERNEL not in function.attributes:
+        defined.update(op.symbol.data for op in function.body.block.ops if isinstance(op, DefineSizeOp))
+    found: list[int] = []
     for position, type in enumerate(function.function_type.outputs.data):
-        for dim in dims_of(type):
-            unknown = sorted(set(dim.symbols()) - set(symbols)) if isinstance(dim, SymExpr) else []
-            if unknown:
-                fail(
-                    function,
-                    f"result {position} of @{function.sym_name.data} has size {dim}, but no input tells what "
-                    f"{unknown[0]} is; expected symbols that occur in the inputs' types",
-                )
+        names = set(symbols_of(dims_of(type))) - set(symbols)
+        if names:
+            found.append(position)
+        for unknown in sorted(names - defined):
+            fail(
+                function,
+                f"result {position} of @{function.sym_name.data} has shape {shape_text(dims_of(type))}, but no input "
+                f"tells what {unknown} is; expected symbols that occur in the inputs' types",
+            )
+    return found
 
 
 def _name_arguments(

@@ -13,6 +13,7 @@ an update of the value before.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from xdsl.dialects import func, scf
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
@@ -22,7 +23,9 @@ from aicc.dialects.graph.dtypes import signless
 from aicc.dialects.loops.access import LoadOp
 from aicc.dialects.loops.attrs import AnyMemRef, memref_dims, memref_of, memref_type
 from aicc.dialects.loops.call import CallOp
+from aicc.dialects.loops.defined_sizes import CheckSizesOp, DefineSizeOp, ReserveOp
 from aicc.dialects.loops.memory import AllocOp, ConstantOp, CopyOp, ViewOp
+from aicc.dialects.tensor_ops import defined_sizes as tensor_sizes
 from aicc.dialects.tensor_ops import ops as tensor_ops
 from aicc.dialects.tensor_ops.body_ops import ExtractOp, SizeOp
 from aicc.lowering.tensor_ops_to_loops_nests import BodyEmitter, Emitter
@@ -33,9 +36,26 @@ _PRODUCERS = (*LOWERED, tensor_ops.CallOp, scf.IfOp, scf.WhileOp)
 """Ops that write their results into buffers they are given."""
 
 
+@dataclass(frozen=True)
+class Pooled:
+    """A buffer that is reserved under a name when its size is known."""
+
+    key: str
+
+
+Target = SSAValue | Pooled
+"""Where a tensor is to be written."""
+
+
 def buffer_type(type: Attribute) -> AnyMemRef:
     """The memref that holds a tensor of this type."""
     return memref_type(dims_of(type), signless(tensor_of(type).element_type))
+
+
+def buffer_of(target: Target) -> SSAValue:
+    """A target that is a buffer already."""
+    assert not isinstance(target, Pooled)
+    return target
 
 
 def root_of(memref: SSAValue) -> SSAValue:
@@ -56,21 +76,21 @@ class BlockConverter:
         self.values: dict[SSAValue, SSAValue] = {}
         """Values that are no tensors, and what they became."""
 
-        self.targets: dict[SSAValue, SSAValue] = {}
+        self.targets: dict[SSAValue, Target] = {}
         """Tensors still to be made, and the buffers that wait for them."""
 
     def buffer(self, tensor: SSAValue) -> SSAValue:
         """The memref that holds a tensor."""
         return self.buffers[tensor]
 
-    def convert_function_body(self, block: Block, outputs: Sequence[SSAValue]) -> None:
+    def convert_function_body(self, block: Block, outputs: Sequence[Target]) -> None:
         """Fills `outputs` with what the block returns, and ends the function."""
         self._convert_block(block, dict(enumerate(outputs)))
         self.emitter.add(func.ReturnOp())
 
     # Blocks
 
-    def _convert_block(self, block: Block, outputs: dict[int, SSAValue]) -> Operation:
+    def _convert_block(self, block: Block, outputs: Mapping[int, Target]) -> Operation:
         """
         Converts the ops of a block but its terminator, which is returned.
 
@@ -88,10 +108,11 @@ class BlockConverter:
         with self.emitter.located(last):
             for position, target in outputs.items():
                 if position not in placed:
-                    self._copy(self.buffer(last.operands[position]), target)
+                    tensor = last.operands[position]
+                    self._copy(self.buffer(tensor), self._memref(target, buffer_type(tensor.type)))
         return last
 
-    def _claim(self, tensor: SSAValue, target: SSAValue, block: Block) -> bool:
+    def _claim(self, tensor: SSAValue, target: Target, block: Block) -> bool:
         """Has `tensor` written into `target` when it is made, if an op of `block` makes it."""
         made = tensor
         while isinstance(view := made.owner, tensor_ops.ViewOp) and view.parent is block:
@@ -99,8 +120,13 @@ class BlockConverter:
         owner = made.owner
         if made in self.targets or not isinstance(owner, _PRODUCERS) or owner.parent is not block:
             return False
-        self.targets[made] = target if made is tensor else self._view(target, buffer_type(made.type))
+        as_made = made is not tensor and not isinstance(target, Pooled)
+        self.targets[made] = self._view(target, buffer_type(made.type)) if as_made else target
         return True
+
+    def _memref(self, target: Target, type: AnyMemRef) -> SSAValue:
+        """The buffer itself, for a tensor of this type."""
+        return self.emitter.value(ReserveOp(target.key, type)) if isinstance(target, Pooled) else target
 
     def _copy(self, source: SSAValue, target: SSAValue) -> None:
         if source is not target:
@@ -114,9 +140,9 @@ class BlockConverter:
 
     def _target(self, tensor: SSAValue) -> SSAValue:
         """The buffer that `tensor` is written into: the one that waits for it, else a fresh one."""
-        target = self.targets.get(tensor)
-        if target is None:
-            target = self._alloc(buffer_type(tensor.type), tensor.name_hint)
+        type = buffer_type(tensor.type)
+        waiting = self.targets.get(tensor)
+        target = self._alloc(type, tensor.name_hint) if waiting is None else self._memref(waiting, type)
         self.buffers[tensor] = target
         return target
 
@@ -135,6 +161,11 @@ class BlockConverter:
                 self.values[op.result] = self._extract(op)
             case SizeOp():
                 self.values[op.result] = self.emitter.size(op.size)
+            case tensor_sizes.DefineSizeOp():
+                value = self.values[op.value]
+                self.emitter.add(DefineSizeOp(value, op.symbol.data, op.bound, op.message))
+            case tensor_sizes.CheckSizesOp():
+                self.emitter.add(CheckSizesOp(*op.sizes, op.text.data))
             case scf.IfOp():
                 self._convert_if(op)
             case scf.WhileOp():
@@ -225,8 +256,8 @@ class BlockConverter:
             if _is_tensor(result):
                 self.buffers[result] = passed[k]
                 if (target := self.targets.get(result)) is not None and target is not passed[k]:
-                    self._copy(passed[k], target)
-                    self.buffers[result] = target
+                    self.buffers[result] = self._memref(target, memref_of(passed[k]))
+                    self._copy(passed[k], self.buffers[result])
 
     def _bind(self, old: Block, new: Block) -> None:
         scalars = [value for value in old.args if not _is_tensor(value)]
@@ -242,9 +273,9 @@ class BlockConverter:
             if not _is_tensor(argument):
                 continue
             waiting = [
-                self.targets[result]
+                target
                 for result, value in zip(op.results, condition.args, strict=True)
-                if value is argument and result in self.targets
+                if value is argument and isinstance(target := self.targets.get(result), SSAValue)
             ]
             buffer = waiting[0] if waiting else self._alloc(buffer_type(argument.type), argument.name_hint)
             self._copy(self.buffer(init), buffer)

@@ -113,6 +113,9 @@ class Emitter:
             return self.index(dim)
         if (symbol := self.symbols.get(dim)) is not None:
             return symbol
+        if any(sym(name) not in self.symbols for name in dim.symbols()):
+            # Data defines a part of it, further up in the block.
+            return self.value(SizeOp(dim))
         if dim not in self._sizes:
             self._sizes[dim] = self._header(SizeOp(dim))
         return self._sizes[dim]

@@ -16,6 +16,7 @@ from functools import cache
 import llvmlite.binding as llvm
 import numpy as np
 
+from aicc.runtime.call_state import functions as state_functions
 from aicc.runtime.compiled import CompiledProgram
 from aicc.runtime.errors import ProgramError
 from aicc.runtime.expressions import compile_expression
@@ -68,6 +69,9 @@ class LoadedProgram:
         builder.import_symbol("aicc_parallel", functions["aicc_parallel"])
         if program.signature.profile:
             builder.add_ir(CLOCK_SHIM)
+        if program.signature.needs_state:
+            for name, address in state_functions(_engine()).items():
+                builder.import_symbol(name, address)
         for image in program.objects:
             builder.add_object_img(image)
         builder.add_current_process().export_symbol("main")
@@ -81,6 +85,10 @@ class LoadedProgram:
                 raise ProgramError(f"the compiled program cannot be linked: {error}") from error
         self.main: int = self._tracker["main"]
         self.entry = _PROTOTYPE(self.main)
+        self.guard = 0
+        """What runs `main` so that it can end early; in the place of `main` where that needs a state."""
+        if program.signature.needs_state:
+            self.guard = state_functions(_engine())["aicc_guard"]
         self.uses_threads = any(b"aicc_parallel" in image for image in program.objects)
         self.run = _RUN(functions["aicc_run"])
         self.counters = new_counters(len(program.signature.profile))

@@ -67,6 +67,22 @@ class KernelCall:
 
 
 @dataclass(frozen=True)
+class Stop:
+    """A check of sizes that data defines: a run in which it fails ends there."""
+
+    text: str
+    """What is wrong then, or what the size is."""
+    nodes: tuple[str, ...]
+    """Names of the source model's nodes that it belongs to."""
+    size: str = ""
+    """The symbol that gets a value; empty where `lhs` and `rhs` must be equal."""
+    most: str = ""
+    """What `size` must not exceed."""
+    lhs: str = ""
+    rhs: str = ""
+
+
+@dataclass(frozen=True)
 class Signature:
     """The calling contract of a compiled program."""
 
@@ -79,12 +95,30 @@ class Signature:
     """The kernel calls that a profiled program times."""
     text: str = field(default="", compare=False, repr=False)
     """The JSON form that all this was read from."""
+    defined: tuple[str, ...] = ()
+    """Symbols in the sizes of outputs that the program gives values to, behind those of `symbols`."""
+    results: Mapping[int, int] = field(default_factory=dict[int, int])
+    """Outputs whose size the program defines, and the pooled buffers that it leaves them in."""
+    pooled: int = 0
+    """The number of pooled buffers."""
+    stops: tuple[Stop, ...] = ()
+    """What may end a run early, by number from 1 on."""
+
+    @property
+    def needs_state(self) -> bool:
+        """Whether the program is called with a state (`aicc.runtime.call_state`)."""
+        return bool(self.pooled or self.stops)
 
 
 def _tensor(entry: Mapping[str, Any]) -> TensorInfo:
     dims = cast(Sequence[str | int], entry["dims"])
     shape = tuple(int(d) if isinstance(d, int) or d.isdigit() else d for d in dims)
     return TensorInfo(str(entry["name"]), dtype_of(entry["dtype"]), shape)
+
+
+def _stop(entry: Mapping[str, Any]) -> Stop:
+    texts = [str(entry.get(name, "")) for name in ("size", "most", "lhs", "rhs")]
+    return Stop(str(entry["text"]), tuple(entry["nodes"]), *texts)
 
 
 def parse_signature(text: str) -> Signature:
@@ -114,6 +148,10 @@ def parse_signature(text: str) -> Signature:
                 for e in data.get("profile", ())
             ),
             text=text,
+            defined=tuple(data.get("defined", ())),
+            results={int(position): int(number) for position, number in data.get("results", {}).items()},
+            pooled=int(data.get("pooled", 0)),
+            stops=tuple(map(_stop, data.get("stops", ()))),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise ProgramError(f"program signature is malformed: {error!r}") from error

@@ -18,6 +18,8 @@ from typing import Protocol
 
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
 
+from aicc.transforms.symbol_order import SymbolOrder
+
 
 @dataclass(eq=False)
 class Group:
@@ -60,6 +62,7 @@ class Grouping:
         self.block = block
         self.rules = rules
         self.group_of: dict[Operation, Group] = {}
+        self._symbols = SymbolOrder()
         for op in block.ops:
             self._place(op)
 
@@ -106,6 +109,8 @@ class Grouping:
                 owner = operand.owner
                 if isinstance(owner, Operation) and owner in self.group_of:
                     found[self.find(owner)] = None
+        for definer in self._symbols.visit(op):
+            found[self.find(definer)] = None
         return list(found)
 
     def _stays_acyclic(self, producers: Sequence[Group], joined: Sequence[Group], group: Group) -> bool:

@@ -7,7 +7,7 @@ After:  %r = graph.add %x, %y : tensor<?xf32, #graph.dims<N>>, tensor<4xf32> -> 
 
 A size is taken from the op's own inference; one that is only declared is kept where it is a constant and the inferred
 one is not. Result types of functions follow those of the values they return. Checks in regions count for the whole
-function.
+function; one that names a symbol which data defines becomes a `graph.check_sizes` before its op.
 """
 
 from __future__ import annotations
@@ -22,8 +22,10 @@ from xdsl.ir import Attribute, Operation
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import VerifyException
 
-from aicc.dialects.graph.dims import check_tensor_type, dims_of, is_tensor, tensor_type
-from aicc.dialects.graph.interfaces import Check, TypedOp, may_be_same_type, set_type
+from aicc.dialects.graph.defined_sizes import CheckSizesOp
+from aicc.dialects.graph.dims import check_tensor_type, dims_of, is_tensor, symbols_of, tensor_type
+from aicc.dialects.graph.interfaces import Check, OpBuilder, TypedOp, may_be_same_type, set_type
+from aicc.dialects.graph.size_bounds import symbol_bounds
 from aicc.transforms.diagnostics import fail
 from aicc.transforms.graph_functions import main_functions, return_op
 
@@ -97,12 +99,27 @@ def _update_result_types(function: FuncOp) -> None:
 
 
 def _record_checks(function: FuncOp, ops: Iterable[TypedOp]) -> None:
+    defined = symbol_bounds(function).keys()
     checks: dict[Check, None] = {}
     for op in ops:
-        checks.update(dict.fromkeys(op.runtime_checks()))
+        for check in op.runtime_checks():
+            if defined and not defined.isdisjoint(symbols_of((check.lhs, check.rhs))):
+                _check_while_running(op, check)
+            else:
+                checks[check] = None
     function.attributes.pop(CHECKS_ATTRIBUTE, None)
     if checks:
         function.attributes[CHECKS_ATTRIBUTE] = checks_attr(list(checks))
+
+
+def _check_while_running(op: Operation, check: Check) -> None:
+    """Puts the check before `op`, unless it stands there already."""
+    before = op.prev_op
+    while isinstance(before, CheckSizesOp):
+        if before.sizes == (check.lhs, check.rhs):
+            return
+        before = before.prev_op
+    OpBuilder.before(op).insert(CheckSizesOp(check.lhs, check.rhs, check.text))
 
 
 def checks_attr(checks: Sequence[Check]) -> ArrayAttr[ArrayAttr[StringAttr]]:

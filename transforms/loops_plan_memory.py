@@ -12,6 +12,9 @@ the first op of its block that uses it to the last one, as a whole where that op
 are packed into one part of the arena. A symbolic size is an integer times an expression that cannot be divided further
 (`4*N*S` is 4 times `N*S`); sizes with the same expression share a part of the arena, in which offsets are integers
 times that expression. Buffers of `@main`'s inputs and outputs are never in the arena.
+
+A buffer whose size data defines gets the place that it needs at most, where that is known; else it becomes a pooled
+buffer (`loops.reserve`), which buffers that are never needed at the same time share.
 """
 
 from __future__ import annotations
@@ -35,11 +38,14 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
+from xdsl.rewriter import Rewriter
 from xdsl.traits import IsTerminator
 
 from aicc.dialects.graph.dims import Dim, SymExpr, dim_sum
+from aicc.dialects.graph.size_bounds import largest, symbol_bounds
 from aicc.dialects.loops.attrs import memref_of, memref_type
 from aicc.dialects.loops.control import ForOp
+from aicc.dialects.loops.defined_sizes import ReserveOp
 from aicc.dialects.loops.functions import is_kernel
 from aicc.dialects.loops.memory import AllocOp, SizeOp, ViewOp
 from aicc.transforms import memory_packing
@@ -58,6 +64,8 @@ class Need:
     bytes: Dim
     first: int
     last: int
+    bounded: bool = True
+    """Whether `bytes` is known when the function is called."""
 
 
 @dataclass
@@ -109,6 +117,7 @@ def needs(function: func.FuncOp) -> list[Need]:
         LocatedPassError: if a buffer is passed on as a value by something else than `loops.view`.
     """
     positions = _Positions(function)
+    bounds = symbol_bounds(function)
     found: list[Need] = []
     for alloc in function.walk():
         if not isinstance(alloc, AllocOp) or _in_loop(alloc):
@@ -118,7 +127,9 @@ def needs(function: func.FuncOp) -> list[Need]:
         spans = [positions.span(user, block) for user in _users(alloc)]
         if spans:
             first, last = min(first for first, _ in spans), max(last for _, last in spans)
-            found.append(Need(alloc, buffer_bytes(alloc.result), first, last))
+            size = buffer_bytes(alloc.result)
+            most = largest(size, bounds) if bounds else size
+            found.append(Need(alloc, size if most is None else most, first, last, bounded=most is not None))
     return found
 
 
@@ -167,9 +178,24 @@ def compressed(buffers: Sequence[Need]) -> list[Need]:
     return [Need(need.alloc, need.bytes, index[need.first], index[need.last]) for need in buffers]
 
 
+def reserve(buffers: Sequence[Need]) -> None:
+    """Makes pooled buffers of allocations; one whose need ends before that of another begins has the same name."""
+    ends: list[int] = []
+    for need in sorted(buffers, key=lambda need: need.first):
+        free = [number for number, end in enumerate(ends) if end < need.first]
+        number = free[0] if free else len(ends)
+        ends[number : number + 1] = [need.last]
+        alloc = need.alloc
+        made = ReserveOp(f"pool {number}", memref_of(alloc.result))
+        made.location = alloc.location
+        Rewriter.replace_op(alloc, made)
+
+
 def plan_function(function: func.FuncOp) -> Plan:
     """Replaces the function's allocations by views of an arena, its new last argument, if there are any."""
-    buffers = compressed(needs(function))
+    found = needs(function)
+    reserve([need for need in found if not need.bounded])
+    buffers = compressed([need for need in found if need.bounded])
     result = plan(buffers)
     for op in list(function.walk()):
         if isinstance(op, AllocOp) and op not in result.offsets and not op.result.uses:

@@ -19,7 +19,7 @@ from xdsl.traits import IsTerminator
 from xdsl.utils.exceptions import DiagnosticException
 
 from aicc.dialects.graph.buffers import attribute_array
-from aicc.dialects.graph.dims import dims_of, evaluate, is_tensor, shape_text
+from aicc.dialects.graph.dims import Dim, dims_of, evaluate, is_tensor, shape_text
 from aicc.dialects.graph.dtypes import numpy_dtype
 from aicc.dialects.graph.interfaces import Arrays, ExecutableOp, RegionExecutableOp, TypedOp
 from aicc.dialects.graph.unify import integer_symbol_values
@@ -86,7 +86,7 @@ class _Frame:
 
     def __init__(self, program: _Program, symbols: Mapping[str, int], depth: int):
         self.program = program
-        self.symbols = symbols
+        self.symbols = dict(symbols)
         self.depth = depth
         self.values: dict[SSAValue, Any] = {}
 
@@ -95,6 +95,18 @@ class _Frame:
 
     def value(self, value: SSAValue) -> np.ndarray:
         return self.values[value]
+
+    def define_symbol(self, op: Operation, name: str, value: int, most: Dim | None) -> None:
+        if value < 0:
+            raise EvaluationError(f"size {name} is {value}, expected at least 0", op)
+        if most is not None and value > (limit := evaluate(most, self.symbols)):
+            raise EvaluationError(f"size {name} is {value}, expected at most {most}, which is {limit}", op)
+        self.symbols[name] = value
+
+    def check_sizes(self, op: Operation, lhs: Dim, rhs: Dim, text: str) -> None:
+        left, right = evaluate(lhs, self.symbols), evaluate(rhs, self.symbols)
+        if left != right:
+            raise EvaluationError(f"{text} ({lhs} is {left}, {rhs} is {right})", op)
 
     def run_block(self, block: Block, arguments: Arrays) -> Arrays:
         self.values.update(zip(block.args, arguments, strict=True))

@@ -192,6 +192,14 @@ class Frame(Protocol):
         """The array of a value that is already computed, for bodies that read from around them."""
         ...
 
+    def define_symbol(self, op: Operation, name: str, value: int, most: Dim | None) -> None:
+        """Gives a symbol its value, which must be from 0 to `most`; `op` is what defines it."""
+        ...
+
+    def check_sizes(self, op: Operation, lhs: Dim, rhs: Dim, text: str) -> None:
+        """Ends the run with an error that begins with `text` if the two sizes are not equal."""
+        ...
+
     def run_block(self, block: Block, arguments: Arrays) -> Arrays:
         """Runs a block; returns the operands of its terminator."""
         ...

@@ -13,6 +13,7 @@ from aicc.dialects.loops.access import ApplyOp, LoadOp, StoreOp
 from aicc.dialects.loops.attrs import MemRefDimsAttr
 from aicc.dialects.loops.call import CallOp
 from aicc.dialects.loops.control import ForOp, YieldOp
+from aicc.dialects.loops.defined_sizes import CheckSizesOp, DefineSizeOp, ExchangeOp, ReservedOp, ReserveOp
 from aicc.dialects.loops.memory import AllocOp, ConstantOp, CopyOp, PreparedOp, SizeOp, ViewOp
 from aicc.dialects.loops.vectors import BroadcastOp, ReduceOp, TransposeOp
 
@@ -23,12 +24,17 @@ Loops = Dialect(
         ApplyOp,
         BroadcastOp,
         CallOp,
+        CheckSizesOp,
         ConstantOp,
         CopyOp,
+        DefineSizeOp,
+        ExchangeOp,
         ForOp,
         LoadOp,
         PreparedOp,
         ReduceOp,
+        ReservedOp,
+        ReserveOp,
         SizeOp,
         StoreOp,
         TransposeOp,

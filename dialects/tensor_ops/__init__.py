@@ -11,6 +11,7 @@ from xdsl.ir import Dialect
 
 from aicc.dialects.tensor_ops.blocks import BlocksOp
 from aicc.dialects.tensor_ops.body_ops import ExtractOp, IndexOp, SizeOp, YieldOp
+from aicc.dialects.tensor_ops.defined_sizes import CheckSizesOp, DefineSizeOp
 from aicc.dialects.tensor_ops.indirect import ScanOp, ScatterOp
 from aicc.dialects.tensor_ops.ops import CallOp, ConcatOp, ConstantOp, KernelOp, ViewOp
 from aicc.dialects.tensor_ops.selection import TopKOp
@@ -21,8 +22,10 @@ TensorOps = Dialect(
     [
         BlocksOp,
         CallOp,
+        CheckSizesOp,
         ConcatOp,
         ConstantOp,
+        DefineSizeOp,
         ExtractOp,
         IndexOp,
         KernelOp,
