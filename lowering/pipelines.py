@@ -123,6 +123,8 @@ def _o2(options: PipelineOptions) -> tuple[Stage, ...]:
                 Step("loops-auto-schedule", {"target": options.target}),
                 *_note_work(options),
                 "loops-apply-schedules",
+                # After schedules, which decide where a sum waits for its next terms.
+                "loops-sum-in-blocks",
                 # After schedules, which add the packing of weights.
                 "loops-hoist-constants",
             )

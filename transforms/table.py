@@ -110,6 +110,11 @@ PASSES: dict[str, PassEntry] = {
     "loops-stage": PassEntry(
         "aicc.transforms.loops_stage", "LoopsStagePass", "reads an input from a copy of the part that a loop needs"
     ),
+    "loops-sum-in-blocks": PassEntry(
+        "aicc.transforms.loops_sum_in_blocks",
+        "LoopsSumInBlocksPass",
+        "makes long floating-point sums out of partial sums, which are more exact",
+    ),
     "loops-tile": PassEntry(
         "aicc.transforms.loops_tile", "LoopsTilePass", "splits loops into loops over tiles and within tiles"
     ),
