@@ -1,8 +1,8 @@
 """
-`graph.matmul`, `graph.conv`, `graph.max_pool` and `graph.avg_pool` as structured ops.
+Matrix products, convolutions, `graph.max_pool` and `graph.avg_pool` as structured ops.
 
-Sums are kept in f32 for f16 and bf16 and rounded once. Padding is a fill of the input, so that no padded copy is made
-here.
+Sums are kept in f32 for f16 and bf16 and rounded once; those of quantised integers in i32, of operands less their zero
+points. Padding is a fill of the input, so that no padded copy is made here.
 """
 
 from __future__ import annotations
@@ -10,40 +10,81 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import arith
+from xdsl.dialects.builtin import i16, i32
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from aicc.dialects.graph.conv import ConvOp
+from aicc.dialects.graph.conv import ConvolutionOp, ConvOp
 from aicc.dialects.graph.dims import Dim, dims_of
 from aicc.dialects.graph.dtypes import accumulator_type, bit_width, is_float, is_unsigned, signless
+from aicc.dialects.graph.integer_products import ConvIntegerOp, MatmulIntegerOp
 from aicc.dialects.graph.interfaces import OpBuilder, element_type_of
 from aicc.dialects.graph.matmul import MatmulOp
 from aicc.dialects.graph.pooling import AvgPoolOp, MaxPoolOp
 from aicc.dialects.graph.scalars import ScalarBuilder, scalar_constant
 from aicc.dialects.graph.windows import WindowAxis
 from aicc.dialects.tensor_ops import IndexOp
+from aicc.dialects.tensor_ops.structured import number_type
 from aicc.lowering.graph_to_tensor_ops_support import (
     CONTRACT,
     REASSOCIATE,
     Read,
+    ScalarFunction,
     Symbols,
     broadcast_index,
+    identity,
     size_value,
+    splat_of,
     structured,
 )
 
 
-def sum_of_products(b: ScalarBuilder, args: Sequence[SSAValue]) -> Sequence[SSAValue]:
-    """`acc + x * y` in the accumulator's type."""
-    x, y, acc = args
-    product = b.mul(b.extend_float(x, acc.type), b.extend_float(y, acc.type))
-    return [b.add(acc, product)]
+def sum_of_products(lhs: Attribute, rhs: Attribute) -> ScalarFunction:
+    """`acc + x * y` in the accumulator's type, for elements of these types."""
+
+    def widened(b: ScalarBuilder, value: SSAValue, element: Attribute, acc: Attribute) -> SSAValue:
+        if is_float(acc):
+            return b.extend_float(value, acc)
+        return b.resize_integer(value, acc, unsigned=is_unsigned(element))
+
+    def build(b: ScalarBuilder, args: Sequence[SSAValue]) -> Sequence[SSAValue]:
+        x, y, acc = args
+        return [b.add(acc, b.mul(widened(b, x, lhs, acc.type), widened(b, y, rhs, acc.type)))]
+
+    return build
 
 
 def lower_matmul(op: MatmulOp, b: OpBuilder) -> Sequence[SSAValue]:
     """`[.., i, j]` parallel, `k` a reduction."""
-    dims = dims_of(op.result.type)
-    element = element_type_of(op.result)
+    swaps = op.transpose_a is not None, op.transpose_b is not None
+    return _matrix_product(b, op.lhs, op.rhs, dims_of(op.result.type), element_type_of(op.result), swaps)
+
+
+def lower_matmul_integer(op: MatmulIntegerOp, b: OpBuilder) -> Sequence[SSAValue]:
+    """The operands less their zero points, and their product."""
+    lhs, rhs = _centred(b, op.lhs, op.lhs_zero), _centred(b, op.rhs, op.rhs_zero)
+    return _matrix_product(b, lhs, rhs, dims_of(op.result.type), element_type_of(op.result), (False, False))
+
+
+def _centred(b: OpBuilder, value: SSAValue, zero: SSAValue | None) -> SSAValue:
+    """A quantised operand less its zero point, in a type that holds all such differences."""
+    if zero is None or ((number := splat_of(zero)) is not None and scalar_constant(0, number_type(number)) == number):
+        return value
+    dims, element = dims_of(value.type), element_type_of(value)
+    wide, unsigned = (i16 if bit_width(element) == 8 else i32), is_unsigned(element)
+
+    def difference(s: ScalarBuilder, args: Sequence[SSAValue]) -> Sequence[SSAValue]:
+        x, z = (s.resize_integer(arg, wide, unsigned=unsigned) for arg in args)
+        return [s.sub(x, z)]
+
+    reads = [Read(value, identity(len(dims))), Read(zero, broadcast_index(zero, dims))]
+    return structured(b, reads, dims, [wide], difference)[0]
+
+
+def _matrix_product(
+    b: OpBuilder, lhs: SSAValue, rhs: SSAValue, dims: Sequence[Dim], element: Attribute, swaps: tuple[bool, bool]
+) -> Sequence[SSAValue]:
+    """The product of the last two axes, swapped first where `swaps` says so; the axes before them broadcast."""
     acc = accumulator_type(signless(element))
     batch = len(dims) - 2
     row, column, inner = (AffineExpr.dimension(batch + k) for k in range(3))
@@ -52,16 +93,13 @@ def lower_matmul(op: MatmulOp, b: OpBuilder) -> Sequence[SSAValue]:
         outer = broadcast_index(value, dims)[:-2]
         return Read(value, [*outer, *(matrix[::-1] if swap else matrix)])
 
-    lhs = read(op.lhs, (row, inner), op.transpose_a is not None)
-    rhs = read(op.rhs, (inner, column), op.transpose_b is not None)
-    depth = op.shapes()[0][-1]
     return structured(
         b,
-        [lhs, rhs],
+        [read(lhs, (row, inner), swaps[0]), read(rhs, (inner, column), swaps[1])],
         dims,
         [element],
-        sum_of_products,
-        reduction=[depth],
+        sum_of_products(element_type_of(lhs), element_type_of(rhs)),
+        reduction=[dims_of(lhs.type)[-2 if swaps[0] else -1]],
         inits=[scalar_constant(0, acc)],
         fastmath=CONTRACT,
         finish=None if acc == signless(element) else lambda s, args: [s.truncate_float(args[0], element)],
@@ -89,9 +127,22 @@ def may_leave(axis: WindowAxis) -> bool:
 
 def lower_conv(op: ConvOp, b: OpBuilder) -> Sequence[SSAValue]:
     """`[n, m, o..]` parallel; the channels of a group and the taps are reductions."""
-    dims = dims_of(op.result.type)
-    weight = dims_of(op.weight.type)
-    element = element_type_of(op.result)
+    return _convolution(op, b, op.x, op.weight, op.bias)
+
+
+def lower_conv_integer(op: ConvIntegerOp, b: OpBuilder) -> Sequence[SSAValue]:
+    """The operands less their zero points, and their convolution."""
+    return _convolution(op, b, _centred(b, op.x, op.x_zero), _centred(b, op.weight, op.weight_zero), None)
+
+
+def _convolution(
+    op: ConvolutionOp, b: OpBuilder, image: SSAValue, weights: SSAValue, addend: SSAValue | None
+) -> Sequence[SSAValue]:
+    """The convolution that `op` describes, of these values."""
+    result = op.results[0]
+    dims = dims_of(result.type)
+    weight = dims_of(weights.type)
+    element = element_type_of(result)
     acc = accumulator_type(signless(element))
     rank = len(dims)
     symbols = Symbols()
@@ -103,16 +154,16 @@ def lower_conv(op: ConvOp, b: OpBuilder) -> Sequence[SSAValue]:
         group = AffineExpr.dimension(1) // (outputs // op.group_count)
         channel = group * weight[1] + channel
     guarded = any(map(may_leave, axes))
-    fill = scalar_constant(0, signless(element)) if guarded else None
-    x = Read(op.x, [AffineExpr.dimension(0), channel, *taps(axes, 2, rank + 1, symbols)], fill)
+    fill = scalar_constant(0, signless(element_type_of(image))) if guarded else None
+    x = Read(image, [AffineExpr.dimension(0), channel, *taps(axes, 2, rank + 1, symbols)], fill)
     kernel = [AffineExpr.dimension(rank + 1 + i) for i in range(len(axes))]
-    w = Read(op.weight, [AffineExpr.dimension(1), AffineExpr.dimension(rank), *kernel])
-    bias = [] if op.bias is None else [Read(op.bias, [AffineExpr.dimension(1)])]
+    w = Read(weights, [AffineExpr.dimension(1), AffineExpr.dimension(rank), *kernel])
+    bias = [] if addend is None else [Read(addend, [AffineExpr.dimension(1)])]
 
     def finish(s: ScalarBuilder, args: Sequence[SSAValue]) -> Sequence[SSAValue]:
         total = args[0]
-        for addend in args[1:]:
-            total = s.add(total, s.extend_float(addend, total.type))
+        for value in args[1:]:
+            total = s.add(total, s.extend_float(value, total.type))
         return [s.truncate_float(total, element)]
 
     return structured(
@@ -120,7 +171,7 @@ def lower_conv(op: ConvOp, b: OpBuilder) -> Sequence[SSAValue]:
         [x, w],
         dims,
         [element],
-        sum_of_products,
+        sum_of_products(element_type_of(image), element_type_of(weights)),
         reduction=weight[1:],
         inits=[scalar_constant(0, acc)],
         fastmath=CONTRACT,

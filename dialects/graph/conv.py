@@ -1,8 +1,13 @@
-"""Convolution. It is not decomposed; `graph` knows no layouts, so the axes are always batch, channel, space."""
+"""
+Convolution. It is not decomposed; `graph` knows no layouts, so the axes are always batch, channel, space.
+
+`ConvolutionOp` is what convolutions of any element types share; that of quantised integers is in `integer_products`.
+"""
 
 from __future__ import annotations
 
 import math
+from abc import ABC
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
@@ -36,8 +41,114 @@ from aicc.dialects.graph.wide import accumulator_dtype
 from aicc.dialects.graph.windows import WindowAxis, window_axes, windows_of
 
 
+class ConvolutionOp(GraphOp, HasAxisRoles, ABC):
+    """
+    Base of convolutions of an input `[N, C, space..]`, their first operand, with a weight `[M, C / groups, kernel..]`,
+    their second one.
+    """
+
+    FUSION_KIND: ClassVar[FusionKind] = FusionKind.CONTRACTION
+
+    strides = prop_def(DenseArrayBase)
+    pads = prop_def(ShapeAttr)
+    dilations = prop_def(DenseArrayBase)
+    groups = prop_def(IntegerAttr, default_value=int_attr(1))
+
+    def build_convolution(
+        self,
+        operands: Sequence[SSAValue | Operation | None],
+        strides: Sequence[int] | None,
+        pads: Sequence[Dim] | None,
+        dilations: Sequence[int] | None,
+        groups: int,
+    ) -> None:
+        """For constructors: strides and dilations of 1 and no padding where not given."""
+        first = operands[0]
+        assert first is not None
+        space = rank_of(SSAValue.get(first).type) - 2
+        self.build_self(
+            operands,
+            {
+                "strides": int_array([1] * space if strides is None else strides),
+                "pads": ShapeAttr([0] * (2 * space) if pads is None else pads),
+                "dilations": int_array([1] * space if dilations is None else dilations),
+                "groups": int_attr(groups),
+            },
+        )
+
+    @property
+    def group_count(self) -> int:
+        """`groups` as a number."""
+        return self.groups.value.data
+
+    def window_axes(self) -> tuple[WindowAxis, ...]:
+        """The windows along the axes of space."""
+        return window_axes(
+            dims_of(self.operands[0].type)[2:],
+            dims_of(self.operands[1].type)[2:],
+            array_values(self.strides),
+            self.pads.data,
+            array_values(self.dilations),
+        )
+
+    def result_dims(self) -> list[Dim]:
+        """
+        The sizes of the result.
+
+        Raises:
+            VerifyException: if those of the operands do not go together.
+        """
+        x = dims_of_rank("input", self.operands[0], 3)
+        weight = dims_of_rank("weight", self.operands[1], len(x), len(x))
+        groups = self.group_count
+        if groups < 1:
+            raise VerifyException(f"groups is {groups}, expected at least 1")
+        for what, size in (("input channels", x[1]), ("output channels", weight[0])):
+            if isinstance(size, int) and size % groups:
+                raise VerifyException(f"{what} are {size}, expected a multiple of groups {groups}")
+        expect_size("weight's second size", weight[1], floordiv(x[1], groups), "(input channels / groups)")
+        return [x[0], weight[0], *(axis.count() for axis in self.window_axes())]
+
+    def runtime_checks(self) -> Sequence[Check]:
+        x, weight = dims_of(self.operands[0].type), dims_of(self.operands[1].type)
+        checks = [*super().runtime_checks()]
+        checks += filter(None, (axis.check(i + 2) for i, axis in enumerate(self.window_axes())))
+        channels = weight[1] * self.group_count
+        if channels != x[1]:
+            checks.append(
+                Check(x[1], channels, f"{self.name}: input channels {x[1]} do not match the weight's {channels}")
+            )
+        return checks
+
+    def convolve(self, x: np.ndarray, weight: np.ndarray, symbols: Mapping[str, int]) -> np.ndarray:
+        """The convolution of two arrays of one dtype, computed in that."""
+        groups, rank = self.group_count, x.ndim - 2
+        axes = window_axes(
+            x.shape[2:],
+            weight.shape[2:],
+            array_values(self.strides),
+            evaluate_dims(self.pads.data, symbols),
+            array_values(self.dilations),
+        )
+        taps = windows_of(x, axes, 0)
+        counts, kernel = taps.shape[2 : 2 + rank], taps.shape[2 + rank :]
+        # As matrix products, one per group: [N*windows, C/G*taps] x [C/G*taps, M/G].
+        batch, outputs, depth = x.shape[0], weight.shape[0] // groups, math.prod(weight.shape[1:])
+        taps = np.moveaxis(taps.reshape(batch, groups, weight.shape[1], *counts, *kernel), 1, 0)
+        rows = np.moveaxis(taps, 2, rank + 2).reshape(groups, batch * math.prod(counts), depth)
+        columns = weight.reshape(groups, outputs, depth)
+        product = np.matmul(rows, columns.transpose(0, 2, 1)).reshape(groups, batch, *counts, outputs)
+        return np.moveaxis(product, (0, -1), (1, 2)).reshape(batch, weight.shape[0], *counts)
+
+    def axis_roles(self) -> Sequence[AxisRole]:
+        return image_roles(rank_of(self.operands[0].type))
+
+    def flops(self) -> Dim:
+        return 2 * dim_prod(dims_of(self.results[0].type)) * dim_prod(dims_of(self.operands[1].type)[1:])
+
+
 @irdl_op_definition
-class ConvOp(GraphOp, HasAxisRoles):
+class ConvOp(ConvolutionOp):
     """
     Convolution (cross-correlation, as the standards call it) of images `x: [N, C, space..]`:
 
@@ -61,15 +172,10 @@ class ConvOp(GraphOp, HasAxisRoles):
     """
 
     name = "graph.conv"
-    FUSION_KIND: ClassVar[FusionKind] = FusionKind.CONTRACTION
 
     x = operand_def(AnyTensorTypeConstr)
     weight = operand_def(AnyTensorTypeConstr)
     bias = opt_operand_def(AnyTensorTypeConstr)
-    strides = prop_def(DenseArrayBase)
-    pads = prop_def(ShapeAttr)
-    dilations = prop_def(DenseArrayBase)
-    groups = prop_def(IntegerAttr, default_value=int_attr(1))
     result = result_def(AnyTensorTypeConstr)
 
     def __init__(
@@ -83,93 +189,32 @@ class ConvOp(GraphOp, HasAxisRoles):
         groups: int = 1,
     ):
         """Strides and dilations of 1 and no padding where not given."""
-        space = rank_of(SSAValue.get(x).type) - 2
-        self.build_self(
-            [x, weight, bias],
-            {
-                "strides": int_array([1] * space if strides is None else strides),
-                "pads": ShapeAttr([0] * (2 * space) if pads is None else pads),
-                "dilations": int_array([1] * space if dilations is None else dilations),
-                "groups": int_attr(groups),
-            },
-        )
-
-    @property
-    def group_count(self) -> int:
-        """`groups` as a number."""
-        return self.groups.value.data
-
-    def window_axes(self) -> tuple[WindowAxis, ...]:
-        """The windows along the axes of space."""
-        return window_axes(
-            dims_of(self.x.type)[2:],
-            dims_of(self.weight.type)[2:],
-            array_values(self.strides),
-            self.pads.data,
-            array_values(self.dilations),
-        )
+        self.build_convolution([x, weight, bias], strides, pads, dilations, groups)
 
     def infer_types(self) -> Sequence[Attribute]:
         element = common_element_type(  # C1
             ElementKind.NUMBER, ("input", self.x), {"weight": self.weight, "bias": self.bias}
         )
-        x = dims_of_rank("input", self.x, 3)
-        weight = dims_of_rank("weight", self.weight, len(x), len(x))  # C2
-        groups = self.group_count
-        if groups < 1:
-            raise VerifyException(f"groups is {groups}, expected at least 1")
-        for what, size in (("input channels", x[1]), ("output channels", weight[0])):
-            if isinstance(size, int) and size % groups:  # C3
-                raise VerifyException(f"{what} are {size}, expected a multiple of groups {groups}")
-        expect_size("weight's second size", weight[1], floordiv(x[1], groups), "(input channels / groups)")  # C4
+        dims = self.result_dims()  # C2 .. C6
         if self.bias is not None:
             (bias,) = dims_of_rank("bias", self.bias, 1, 1)
-            expect_size("bias's size", bias, weight[0], "(output channels)")
-        counts = [axis.count() for axis in self.window_axes()]  # C5, C6
-        return (tensor_type([x[0], weight[0], *counts], element),)
+            expect_size("bias's size", bias, dims[1], "(output channels)")
+        return (tensor_type(dims, element),)
 
     def runtime_checks(self) -> Sequence[Check]:
-        x, weight = dims_of(self.x.type), dims_of(self.weight.type)
         checks = [*super().runtime_checks()]
-        checks += filter(None, (axis.check(i + 2) for i, axis in enumerate(self.window_axes())))
-        channels = weight[1] * self.group_count
-        if channels != x[1]:
-            checks.append(
-                Check(x[1], channels, f"{self.name}: input channels {x[1]} do not match the weight's {channels}")
-            )
-        if self.bias is not None and (size := dims_of(self.bias.type)[0]) != weight[0]:
-            checks.append(Check(size, weight[0], f"{self.name}: bias of {size} for {weight[0]} output channels"))
+        outputs = dims_of(self.weight.type)[0]
+        if self.bias is not None and (size := dims_of(self.bias.type)[0]) != outputs:
+            checks.append(Check(size, outputs, f"{self.name}: bias of {size} for {outputs} output channels"))
         return checks
 
     def evaluate(self, operands: Arrays, symbols: Mapping[str, int]) -> Arrays:
         x, weight = operands[:2]
-        groups, rank = self.group_count, x.ndim - 2
         wide = accumulator_dtype(x.dtype)
-        axes = window_axes(
-            x.shape[2:],
-            weight.shape[2:],
-            array_values(self.strides),
-            evaluate_dims(self.pads.data, symbols),
-            array_values(self.dilations),
-        )
-        taps = windows_of(x.astype(wide, copy=False), axes, 0)
-        counts, kernel = taps.shape[2 : 2 + rank], taps.shape[2 + rank :]
-        # As matrix products, one per group: [N*windows, C/G*taps] x [C/G*taps, M/G].
-        batch, outputs, depth = x.shape[0], weight.shape[0] // groups, math.prod(weight.shape[1:])
-        taps = np.moveaxis(taps.reshape(batch, groups, weight.shape[1], *counts, *kernel), 1, 0)
-        rows = np.moveaxis(taps, 2, rank + 2).reshape(groups, batch * math.prod(counts), depth)
-        columns = weight.astype(wide, copy=False).reshape(groups, outputs, depth)
-        product = np.matmul(rows, columns.transpose(0, 2, 1)).reshape(groups, batch, *counts, outputs)
-        result = np.moveaxis(product, (0, -1), (1, 2)).reshape(batch, weight.shape[0], *counts)
+        result = self.convolve(x.astype(wide, copy=False), weight.astype(wide, copy=False), symbols)
         if self.bias is not None:
-            result = result + operands[2].astype(wide, copy=False).reshape(-1, *[1] * rank)
+            result = result + operands[2].astype(wide, copy=False).reshape(-1, *[1] * (x.ndim - 2))
         return (result.astype(x.dtype, copy=False),)
-
-    def axis_roles(self) -> Sequence[AxisRole]:
-        return image_roles(rank_of(self.x.type))
-
-    def flops(self) -> Dim:
-        return 2 * dim_prod(dims_of(self.result.type)) * dim_prod(dims_of(self.weight.type)[1:])
 
 
 OPS: list[type[GraphOp]] = [ConvOp]

@@ -72,6 +72,7 @@ from aicc.dialects.graph.functions import (
     TruncOp,
 )
 from aicc.dialects.graph.indexing import GatherElementsOp, GatherNdOp, GatherOp, ScatterElementsOp, ScatterNdOp
+from aicc.dialects.graph.integer_products import ConvIntegerOp, MatmulIntegerOp
 from aicc.dialects.graph.log_sum_exp import ReduceLogSumExpOp
 from aicc.dialects.graph.matmul import LinearOp, MatmulOp
 from aicc.dialects.graph.movement import ConcatOp, ExpandOp, PadOp, ReshapeOp, SliceOp, SplitOp, TransposeOp
@@ -92,8 +93,8 @@ from aicc.dialects.graph.reductions import (
 from aicc.dialects.graph.scan import CumsumOp
 from aicc.dialects.graph.sizes import SizesOp
 from aicc.dialects.graph.softmax import LogSoftmaxOp, SoftmaxOp
-
 from aicc.dialects.graph.top_k import TopKOp
+
 __all__ = [
     "AbsOp",
     "AcosOp",
@@ -118,6 +119,7 @@ __all__ = [
     "ClipOp",
     "ConcatOp",
     "ConstantOp",
+    "ConvIntegerOp",
     "ConvOp",
     "CosOp",
     "CoshOp",
@@ -156,6 +158,7 @@ __all__ = [
     "LrnOp",
     "LstmOp",
     "LtOp",
+    "MatmulIntegerOp",
     "MatmulOp",
     "MaxOp",
     "MaxPoolOp",

@@ -9,12 +9,11 @@ from xdsl.ir import Attribute, SSAValue
 
 from aicc.dialects.graph.arithmetic import AddOp, DivOp, MulOp, SubOp
 from aicc.dialects.graph.choice import CastOp
-from aicc.dialects.graph.conv import ConvOp
 from aicc.dialects.graph.dims import Dim
 from aicc.dialects.graph.dtypes import element_type, is_integer
 from aicc.dialects.graph.functions import RoundOp
+from aicc.dialects.graph.integer_products import ConvIntegerOp, MatmulIntegerOp
 from aicc.dialects.graph.interfaces import element_type_of
-from aicc.dialects.graph.matmul import MatmulOp
 from aicc.dialects.graph.movement import ReshapeOp
 from aicc.frontends.onnx.context import Handler, NodeContext
 from aicc.frontends.onnx.loading import NUMPY_DTYPES
@@ -69,16 +68,14 @@ def _dequantize(ctx: NodeContext) -> SSAValue:
     return _cast(ctx, ctx.emit(MulOp(_cast(ctx, x, element_type_of(scale)), scale)), element)
 
 
-def _centred(ctx: NodeContext, position: int, zero_position: int, zero_shape: tuple[Dim, ...] | None) -> SSAValue:
-    """An operand less its zero point, in i32; a zero point of rank 1 takes `zero_shape`."""
-    x = _cast(ctx, ctx.ssa(position), i32)
-    if not ctx.has(zero_position):
-        return x
-    zero = _cast(ctx, ctx.ssa(zero_position), i32)
-    if ctx.rank(zero_position) == 1:
-        alone = ctx.dims(zero_position) == (1,)
-        zero = ctx.emit(ReshapeOp(zero, () if alone or zero_shape is None else zero_shape))
-    return ctx.emit(SubOp(x, zero))
+def _zero_point(ctx: NodeContext, position: int, shape: tuple[Dim, ...]) -> SSAValue | None:
+    """The zero point of an integer product; one of rank 1 takes `shape`, and one of a single element none."""
+    if not ctx.has(position):
+        return None
+    zero = ctx.ssa(position)
+    if ctx.rank(position) != 1:
+        return zero
+    return ctx.emit(ReshapeOp(zero, () if ctx.dims(position) == (1,) else shape))
 
 
 def _matmul_integer(ctx: NodeContext) -> SSAValue:
@@ -86,15 +83,15 @@ def _matmul_integer(ctx: NodeContext) -> SSAValue:
     if min(ctx.rank(0), ctx.rank(1)) < 2:
         ctx.fail("an operand has rank below 2")
     rows, columns = ctx.dims(0)[-2], ctx.dims(1)[-1]
-    return ctx.emit(MatmulOp(_centred(ctx, 0, 2, (rows, 1)), _centred(ctx, 1, 3, (columns,))))
+    zeros = _zero_point(ctx, 2, (rows, 1)), _zero_point(ctx, 3, (columns,))
+    return ctx.emit(MatmulIntegerOp(ctx.ssa(0), ctx.ssa(1), *zeros))
 
 
 def _conv_integer(ctx: NodeContext) -> SSAValue:
     """Padding counts as the zero point."""
-    kernel = ctx.dims(1)[2:]
-    strides, pads, dilations = window(ctx, kernel)
-    weight = _centred(ctx, 1, 3, (ctx.dims(1)[0], *[1] * (ctx.rank(1) - 1)))
-    return ctx.emit(ConvOp(_centred(ctx, 0, 2, None), weight, None, strides, pads, dilations, ctx.attr_int("group", 1)))
+    strides, pads, dilations = window(ctx, ctx.dims(1)[2:])
+    zeros = _zero_point(ctx, 2, ()), _zero_point(ctx, 3, (ctx.dims(1)[0], *[1] * (ctx.rank(1) - 1)))
+    return ctx.emit(ConvIntegerOp(ctx.ssa(0), ctx.ssa(1), *zeros, strides, pads, dilations, ctx.attr_int("group", 1)))
 
 
 HANDLERS: Mapping[str, Handler] = {
