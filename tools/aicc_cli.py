@@ -7,6 +7,8 @@ import argparse
 import sys
 from collections.abc import Sequence
 
+from aicc.tools.compile_options import OF_CODE, add_compile_options
+
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
@@ -38,19 +40,17 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--output-dir", metavar="DIR", help="write each output to DIR/<name>.npy instead of printing it")
     run.add_argument("--timing", action="store_true", help="print where compiling took its time, per pass and kernel")
     run.add_argument("--time", action="store_true", help="print compile time and time per run")
-    run.add_argument("--profile", action="store_true", help="print the time of each kernel, slowest first")
     run.add_argument("--trace", metavar="FILE.json", help="write the kernels of a run for Perfetto (with --profile)")
     run.add_argument(
         "--interpret",
         action="store_true",
         help="evaluate the numpy meaning of the graph or tensor_ops IR; compile nothing",
     )
-    run.add_argument("--threads", type=int, metavar="N", help="most threads to use (default: all cores)")
-    run.add_argument(
-        "-O", dest="opt_level", type=int, choices=(0, 2), default=2, help="optimisation level (default: 2)"
+    add_compile_options(
+        run,
+        [*OF_CODE, "threads", "cache", "profile"],
+        {"profile": "print the time of each kernel, slowest first"},
     )
-    run.add_argument("--target", default="host", help="machine to compile for (default: host)")
-    run.add_argument("--no-cache", action="store_true", help="neither read nor write cached object code")
 
     importer = commands.add_parser("import", help="turn an ONNX model into textual IR", allow_abbrev=False)
     importer.add_argument("model", help="an ONNX file")
@@ -61,9 +61,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     schedules.add_argument("model", help="an ONNX or .mlir file")
     schedules.add_argument("-o", dest="output", default="-", metavar="FILE.mlir", help="output file (default: stdout)")
-    schedules.add_argument("--target", default="host", help="machine to schedule for (default: host)")
-
-    run.add_argument("--schedules", metavar="FILE.mlir", help="schedules for the kernels that the file names")
+    add_compile_options(schedules, ["target", "fast_math", "winograd"])
 
     cache = commands.add_parser("cache", help="show, empty or explain the cache of compiled code", allow_abbrev=False)
     _add_cache_parser(cache)
@@ -80,11 +78,7 @@ def _add_cache_parser(parser: argparse.ArgumentParser) -> None:
     actions.add_parser("clear", help="remove all entries", allow_abbrev=False)
     why = actions.add_parser("why", help="whether a model is there, and if not, what differs", allow_abbrev=False)
     why.add_argument("model", help="an ONNX or .mlir file")
-    why.add_argument(
-        "-O", dest="opt_level", type=int, choices=(0, 2), default=2, help="optimisation level (default: 2)"
-    )
-    why.add_argument("--target", default="host", help="machine to compile for (default: host)")
-    why.add_argument("--schedules", metavar="FILE.mlir", help="schedules that the model is compiled with")
+    add_compile_options(why, [*OF_CODE, "profile"])
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

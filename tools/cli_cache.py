@@ -9,6 +9,7 @@ from typing import Any
 
 from aicc.runtime.cache import LIMIT, OBJECT, PROGRAM, Cache, Parts, cache_folder, refusal
 from aicc.tools.cli_errors import UsageError
+from aicc.tools.compile_options import pipeline_options
 
 _KINDS = {PROGRAM: "programs", OBJECT: "objects of kernels", "": "files being written"}
 _DIGEST_SHOWN = 12
@@ -60,7 +61,6 @@ def _megabytes(size: int) -> str:
 def _why(cache: Cache, options: argparse.Namespace) -> Iterator[str]:
     from aicc.backends.llvm.targets import target_by_name
     from aicc.compiler import OPT_LEVELS
-    from aicc.lowering.pipelines import PipelineOptions
     from aicc.model_cache import ModelCache
     from aicc.model_content import content_of
 
@@ -68,7 +68,7 @@ def _why(cache: Cache, options: argparse.Namespace) -> Iterator[str]:
         options.model,
         content_of(options.model),
         OPT_LEVELS[options.opt_level],
-        PipelineOptions(target=options.target, schedules=options.schedules),
+        pipeline_options(options),
         target_by_name(options.target),
     )
     if place is None:

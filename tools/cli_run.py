@@ -19,6 +19,7 @@ from aicc.runtime.expressions import compile_expression
 from aicc.runtime.model import Model
 from aicc.runtime.signature import TensorInfo
 from aicc.tools.cli_errors import UsageError
+from aicc.tools.compile_options import compile_options
 from aicc.tools.instruments import Timing
 
 _RUNS = 10
@@ -77,15 +78,7 @@ _Run = Callable[[Mapping[str, np.ndarray]], Sequence[np.ndarray]]
 def _compile(source: Any, options: argparse.Namespace) -> Model:
     from aicc.compiler import compile
 
-    return compile(
-        source,
-        threads=options.threads,
-        target=options.target,
-        opt_level=options.opt_level,
-        schedules=options.schedules,
-        cache=not options.no_cache,
-        profile=options.profile,
-    )
+    return compile(source, **compile_options(options))
 
 
 def _profile(model: Model, arrays: Mapping[str, np.ndarray], options: argparse.Namespace) -> None:

@@ -17,6 +17,7 @@ from aicc.lowering.context import make_context
 from aicc.lowering.levels import level_of
 from aicc.lowering.pipelines import PipelineOptions
 from aicc.source import load_module, model_folder
+from aicc.tools.compile_options import pipeline_options
 from aicc.tools.pipeline import NamedStep
 from aicc.tools.runner import PipelineRunner
 from aicc.transforms.diagnostics import location_names
@@ -32,7 +33,7 @@ def schedules_command(options: argparse.Namespace) -> int:
     from aicc.dialects.graph.buffers import search_folder
 
     with search_folder(model_folder(options.model) or Path()):
-        text = schedules_text(load_module(options.model), options.target)
+        text = schedules_text(load_module(options.model), pipeline_options(options))
     if options.output == "-":
         sys.stdout.write(text)
     else:
@@ -40,7 +41,7 @@ def schedules_command(options: argparse.Namespace) -> int:
     return 0
 
 
-def schedules_text(module: ModuleOp, target: str) -> str:
+def schedules_text(module: ModuleOp, options: PipelineOptions) -> str:
     """
     One `transform.named_sequence` for each kernel of `module` that gets a schedule, below a comment with the nodes of
     the source model that the kernel computes. Changes `module`.
@@ -52,7 +53,7 @@ def schedules_text(module: ModuleOp, target: str) -> str:
     level = level_of(module)
     if level == "llvm":
         raise ValueError("IR of the level llvm has no schedules, expected an earlier level")
-    steps = NamedStep("O2", PipelineOptions(target=target)).passes(level)
+    steps = NamedStep("O2", options).passes(level)
     end = [step.module_pass.name for step in steps].index("loops-auto-schedule") + 1
     PipelineRunner(make_context(), verify_borders=False).run(steps[:end], module)
     calls: dict[str, list[CallOp]] = {}
