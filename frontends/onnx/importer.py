@@ -18,7 +18,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
-from aicc.frontends.errors import ModelError
+from aicc.frontends.errors import ModelError, Problem
 from aicc.frontends.onnx.context import Incomplete, NodeContext, Output, Unavailable, Unsupported, UseDefinition
 from aicc.frontends.onnx.folding import content_ops, folded, run_handler, set_name_hint
 from aicc.frontends.onnx.functions import arity_fault, has_function, standard_function
@@ -55,24 +55,15 @@ def import_onnx(model: str | Path | bytes | ModelProto, *, shapes: Mapping[str, 
         return _Importer(source, shapes or {}).run()
     except ModelError as error:
         text = str(error)
-        raise ModelError(text if text.startswith(source.name) else f"{source.name}: {text}") from None
-
-
-@dataclass(frozen=True)
-class _Problem:
-    node: str
-    operator: str
-    reason: str
-
-    def __str__(self) -> str:
-        return f"node '{self.node}' ({self.operator}): {self.reason}"
+        named = text if text.startswith(source.name) else f"{source.name}: {text}"
+        raise ModelError(named, error.problems) from None
 
 
 @dataclass(frozen=True)
 class _Missing:
     """Stands for the result of a node that was not imported; `problem` is what to report once somebody reads it."""
 
-    problem: _Problem | None = None
+    problem: Problem | None = None
 
 
 _Names = dict[str, "Value | _Missing"]
@@ -88,7 +79,7 @@ class _Importer:
         self._scopes: list[_Names] = []
         self._constants: list[Operation] = []
         self._buffer_names: set[str] = set()
-        self._problems: dict[_Problem, None] = {}
+        self._problems: dict[Problem, None] = {}
 
     def run(self) -> ModuleOp:
         """The whole model."""
@@ -117,7 +108,8 @@ class _Importer:
         except Incomplete:
             results = []
         if self._problems:
-            raise ModelError(_list_of(list(self._problems)))
+            problems = tuple(self._problems)
+            raise ModelError(_list_of(problems), problems)
         returned = [self.materialise(value) for value in results]
         block.add_op(ReturnOp(*returned))
         self._place_constants(block)
@@ -199,7 +191,7 @@ class _Importer:
         for tensor in graph.initializer:
             names[tensor.name] = constant_value(self._initializer(tensor, main), tensor.name)
         for sparse in graph.sparse_initializer:
-            problem = _Problem(sparse.values.name, "sparse initializer", "sparse tensors are not supported")
+            problem = Problem(sparse.values.name, "sparse initializer", None, "sparse tensors are not supported")
             names[sparse.values.name] = _Missing(problem)
         for node in sorted_nodes(graph):
             self._import_node(node, node_name(node), names, block)
@@ -227,8 +219,7 @@ class _Importer:
     def _import_node(self, node: NodeProto, name: str, names: _Names, block: Block) -> None:
         domain = "" if node.domain == "ai.onnx" else node.domain
         version = self._opsets.get(domain)
-        operator = f"{domain}::{node.op_type}" if domain else node.op_type
-        operator += f", opset {version}" if version is not None else ", no opset given"
+        operator, opset = f"{domain}::{node.op_type}" if domain else node.op_type, version
         results: Sequence[Value | Unavailable] = ()
         try:
             if version is None:
@@ -253,12 +244,12 @@ class _Importer:
         except Incomplete:
             pass
         except Unsupported as reason:
-            self._problems[_Problem(name, operator, str(reason))] = None
+            self._problems[Problem(name, operator, opset, str(reason))] = None
         except VerifyException as error:
-            self._problems[_Problem(name, operator, _first_line(error))] = None
+            self._problems[Problem(name, operator, opset, _first_line(error))] = None
         except (ArithmeticError, LookupError, TypeError, ValueError) as error:
             fault = f"internal fault of the importer ({type(error).__name__}: {_first_line(error)})"
-            self._problems[_Problem(name, operator, fault)] = None
+            self._problems[Problem(name, operator, opset, fault)] = None
         for i, output in enumerate(node.output):
             if not output:
                 continue
@@ -268,7 +259,7 @@ class _Importer:
             if isinstance(value, Value):
                 names[output] = value
             elif results:
-                names[output] = _Missing(_Problem(name, operator, f"output {i} ('{output}') {value.reason}"))
+                names[output] = _Missing(Problem(name, operator, opset, f"output {i} ('{output}') {value.reason}"))
             else:
                 names[output] = _Missing()
 
@@ -291,7 +282,7 @@ class _Importer:
             return [found.get(name, Unavailable("is not read")) for name in function.output]
         except Incomplete:
             inner = next(iter(self._problems), None)
-            why = f" (its definition needs {inner.operator}: {inner.reason})" if inner is not None else ""
+            why = f" (its definition needs {inner.what}: {inner.reason})" if inner is not None else ""
             raise Unsupported(f"the operator is not supported{why}") from None
         finally:
             self._scopes, self._opsets, self._problems = scopes, opsets, problems
@@ -340,7 +331,7 @@ def _first_line(error: Exception) -> str:
     return str(error).strip().partition("\n")[0]
 
 
-def _list_of(problems: Sequence[_Problem]) -> str:
+def _list_of(problems: Sequence[Problem]) -> str:
     if len(problems) == 1:
         return str(problems[0])
     return f"{len(problems)} nodes cannot be imported:\n" + "\n".join(f"  {problem}" for problem in problems)
