@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from functools import reduce
 
 from xdsl.ir import Operation
@@ -77,10 +77,10 @@ def _largest_atom(name: str, args: Sequence[Dim], bounds: Bounds) -> Dim | None:
             return None
 
 
-def free_name(wanted: str, taken: Iterable[str]) -> str:
+def free_name(wanted: str, taken: Container[str]) -> str:
     """`wanted`, or that with a number where it is taken."""
-    names, name, number = set(taken), wanted, 0
-    while name in names:
+    name, number = wanted, 0
+    while name in taken:
         number += 1
         name = f"{wanted}_{number}"
     return name

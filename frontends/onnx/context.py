@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn, Protocol, TypeAlias, TypeVar
 
 import numpy as np
-from xdsl.dialects.builtin import LocationAttr
+from xdsl.dialects.builtin import LocationAttr, i64
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from aicc.dialects.graph.dims import Dim, shape_text
-from aicc.dialects.graph.dtypes import element_type, numpy_dtype
+from aicc.dialects.graph.choice import CastOp
+from aicc.dialects.graph.defined_sizes import DefineSizeOp
+from aicc.dialects.graph.dims import Dim, SymExpr, shape_text, sym
+from aicc.dialects.graph.dtypes import element_type, is_integer, numpy_dtype
+from aicc.dialects.graph.interfaces import element_type_of
+from aicc.dialects.graph.movement import ReshapeOp, SliceOp
 from aicc.frontends.errors import ModelError
 from aicc.frontends.onnx.loading import NUMPY_DTYPES, Source, data_type_name, tensor_array
 from aicc.frontends.onnx.shape_arithmetic import sizes_in
@@ -47,6 +52,10 @@ class Scope(Protocol):
 
     def materialise(self, value: Value) -> SSAValue:
         """An SSA value for a tensor, made once from its known content if it has none."""
+        ...
+
+    def fresh_symbol(self, wanted: str) -> str:
+        """A name for a size that no other size has."""
         ...
 
     def import_subgraph(self, graph: GraphProto, block: Block, arguments: Sequence[Value] = ()) -> list[Value]:
@@ -149,17 +158,52 @@ class NodeContext:
     def element(self, position: int) -> Attribute:
         return self.type(position).element_type
 
+    def is_known(self, position: int) -> bool:
+        """Whether the content of a required input is a constant, or made of sizes."""
+        return self.value(position).content is not None
+
     def sizes(self, position: int, what: str) -> tuple[Dim, ...]:
-        """The elements of an integer input that must be known at compile time, as constants or sums of sizes."""
+        """
+        The elements of an integer input as sizes. Those that only data tells become symbols, which are at least 0;
+        handlers whose operator takes other numbers as well ask `is_known` first, and work with `elements` if not.
+        """
         content = self.value(position).content
         if content is None:
-            self.fail(f"{what} (input {position}) is computed at run time; only constants and shapes are supported")
+            return tuple(self.defined_size(value, what) for value in self.elements(position, what))
         if content.dtype != object and content.dtype.kind not in "iu":
             self.fail(f"{what} (input {position}) has elements of {content.dtype}, expected integers")
         return sizes_in(content)
 
+    def elements(self, position: int, what: str) -> list[SSAValue]:
+        """The elements of an integer input of rank 0 or 1 and known length, as tensors of i64 and rank 0."""
+        value = self.ssa(position)
+        if not is_integer(element_type_of(value)):
+            self.fail(f"{what} (input {position}) has elements of {element_type_of(value)}, expected integers")
+        if element_type_of(value) != i64:
+            value = self.emit(CastOp(value, i64))
+        dims = self.dims(position)
+        if len(dims) == 0:
+            return [value]
+        (count, *rest) = dims
+        if rest or not isinstance(count, int):
+            self.fail(f"{what} (input {position}) has shape {shape_text(dims)}, expected a list of known length")
+        return [self.emit(ReshapeOp(self.emit(SliceOp(value, [i], [1])), ())) for i in range(count)]
+
+    def defined_size(self, value: SSAValue, what: str, most: Dim | None = None) -> SymExpr:
+        """
+        A symbol whose value is that of a tensor of i64 and rank 0: at least 0, and at most `most`, which is checked.
+        """
+        name = self.scope.fresh_symbol(re.sub(r"[^A-Za-z0-9_]+", "_", f"{self.name}_{what}").strip("_"))
+        op = DefineSizeOp(value, name, most, f"{what} of node '{self.name}'")
+        op.location = self.location
+        self.block.add_op(op)
+        self.emitted.append(op)
+        return sym(name)
+
     def numbers(self, position: int, what: str) -> tuple[int, ...]:
         """The elements of a constant integer input."""
+        if not self.is_known(position):
+            self.fail(f"{what} (input {position}) is computed at run time; only a constant is supported")
         sizes = self.sizes(position, what)
         if not all(isinstance(size, int) for size in sizes):
             self.fail(f"{what} (input {position}) is {shape_text(sizes)}, expected constants")

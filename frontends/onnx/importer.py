@@ -18,6 +18,8 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
+from aicc.dialects.graph.dims import dims_of, symbols_of
+from aicc.dialects.graph.size_bounds import free_name
 from aicc.frontends.errors import ModelError, Problem
 from aicc.frontends.onnx.context import Incomplete, NodeContext, Output, Unavailable, Unsupported, UseDefinition
 from aicc.frontends.onnx.folding import content_ops, folded, run_handler, set_name_hint
@@ -79,6 +81,7 @@ class _Importer:
         self._scopes: list[_Names] = []
         self._constants: list[Operation] = []
         self._buffer_names: set[str] = set()
+        self._symbol_names: set[str] = set()
         self._problems: dict[Problem, None] = {}
 
     def run(self) -> ModuleOp:
@@ -98,6 +101,7 @@ class _Importer:
         inputs = [value for value in graph.input if value.name not in stored]
         types = [symbols.input_type(value) for value in inputs]
         symbols.check_fixed()
+        self._symbol_names.update(symbols_of(dim for type in types for dim in dims_of(type)))
 
         block = Block(arg_types=types)
         arguments = [Value(type, value.name, ssa) for value, type, ssa in zip(inputs, types, block.args, strict=True)]
@@ -152,6 +156,12 @@ class _Importer:
             number += 1
             name = f"{wanted}_{number}"
         self._buffer_names.add(name)
+        return name
+
+    def fresh_symbol(self, wanted: str) -> str:
+        """`wanted`, or that with a number where another size has the name."""
+        name = free_name(wanted, self._symbol_names)
+        self._symbol_names.add(name)
         return name
 
     def _place_constants(self, block: Block) -> None:

@@ -13,11 +13,9 @@ from aicc.dialects.graph.choice import WhereOp
 from aicc.dialects.graph.comparison import GeOp, LeOp
 from aicc.dialects.graph.constants import IotaOp
 from aicc.dialects.graph.dims import (
-    MAX_ELEMENTS,
     Dim,
     SymExpr,
     ceildiv,
-    dim_max,
     dim_prod,
     dims_of,
     floordiv,
@@ -141,40 +139,6 @@ def _split(ctx: NodeContext) -> Sequence[Result]:
     if len(sizes) == 1:
         return [ctx.value(0)]
     return ctx.emit_all(SplitOp(ctx.ssa(0), axis, sizes))
-
-
-def _first_of_slice(start: Dim, dim: Dim, step: int) -> Dim:
-    """
-    `start` for Python's rules, where a start before the axis leaves nothing to walk back over.
-
-    ONNX clamps it to the first element instead: `starts[i]` is "clamped to `[0, dims[axes[i]]-1]`" for negative steps.
-    """
-    if step > 0 or not isinstance(start, int) or start >= -1:
-        return start
-    return 0 if start < -MAX_ELEMENTS else dim_max(0, start + dim)
-
-
-def _slice(ctx: NodeContext) -> Result:
-    dims = ctx.dims(0)
-    if ctx.version < 10:
-        starts: Sequence[Dim] = ctx.attr_ints("starts")
-        ends: Sequence[Dim] = ctx.attr_ints("ends")
-        axes = ctx.attr_ints("axes", tuple(range(len(starts))))
-        steps: Sequence[int] = [1] * len(starts)
-    else:
-        starts, ends = ctx.sizes(1, "starts"), ctx.sizes(2, "ends")
-        axes = ctx.numbers(3, "axes") if ctx.has(3) else tuple(range(len(starts)))
-        steps = ctx.numbers(4, "steps") if ctx.has(4) else [1] * len(starts)
-    if not len(starts) == len(ends) == len(axes) == len(steps):
-        ctx.fail(f"starts, ends, axes and steps have {len(starts)}, {len(ends)}, {len(axes)} and {len(steps)} entries")
-    low: list[Dim] = [0] * len(dims)
-    high, strides = list(dims), [1] * len(dims)
-    for axis, start, end, step in zip(ctx.axes(axes, len(dims)), starts, ends, steps, strict=True):
-        low[axis], high[axis], strides[axis] = _first_of_slice(start, dims[axis], step), end, step
-    result = SliceOp.from_bounds(ctx.ssa(0), low, high, strides)
-    if result.sizes.data == dims and all(step == 1 for step in strides):
-        return ctx.value(0)
-    return ctx.emit(result)
 
 
 def _pad(ctx: NodeContext) -> Result:
@@ -334,7 +298,6 @@ HANDLERS: Mapping[str, Handler] = {
     "Flatten": _flatten,
     "Pad": _pad,
     "Reshape": _reshape,
-    "Slice": _slice,
     "SpaceToDepth": _space_to_depth,
     "Split": _split,
     "Squeeze": _squeeze,

@@ -16,6 +16,8 @@ from aicc.frontends.onnx import (
     ops_recurrent,
     ops_reduce,
     ops_resize,
+    ops_selection,
+    ops_slice,
     ops_top_k,
 )
 from aicc.frontends.onnx.context import Handler
@@ -34,6 +36,8 @@ _STANDARD = (
     ops_recurrent,
     ops_reduce,
     ops_resize,
+    ops_selection,
+    ops_slice,
     ops_top_k,
 )
 

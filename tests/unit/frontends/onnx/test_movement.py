@@ -156,9 +156,22 @@ def test_slice_by_attributes_and_defaults():
     np.testing.assert_array_equal(run_op("Slice", [X, ints(0), ints(FAR)], constant=[1, 2])[0], X)
 
 
-def test_slice_refuses_bounds_from_data():
-    with pytest.raises(ModelError, match=r"starts \(input 1\) is computed at run time"):
-        run_op("Slice", [X, ints(0), ints(1)])
+@pytest.mark.parametrize("constant", [(), (3, 4), (1, 3, 4)])
+@pytest.mark.parametrize("step", [1, 2, -1, -3])
+def test_slice_by_bounds_from_data(step, constant):
+    for size in (0, 1, 3):
+        x = np.arange(size * 3, dtype=np.float32).reshape(3, size)
+        for start in (-FAR, -2, 1, FAR):
+            for end in (-FAR, -1, 2, FAR):
+                operands = [x, ints(start), ints(end), ints(-1), ints(step)]
+                (result,) = run_op("Slice", operands, constant=constant)
+                if step > 0:
+                    expected = x[:, start:end:step]
+                else:
+                    first = min(max(start + size if start < 0 else start, 0), size - 1)
+                    last = max(end + size if end < 0 else end, -1)
+                    expected = x[:, [i for i in range(first, last, step) if i < size]]
+                np.testing.assert_array_equal(result, expected)
 
 
 @pytest.mark.parametrize("mode", ["constant", "reflect", "edge", "wrap"])
