@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 DIALECTS: dict[str, str] = {
     "graph": "aicc.dialects.graph:Graph",
     "loops": "aicc.dialects.loops:Loops",
+    "packed": "aicc.dialects.packed:Packed",
     "schedule": "aicc.dialects.schedule:Schedule",
     "tensor_ops": "aicc.dialects.tensor_ops:TensorOps",
 }

@@ -30,6 +30,7 @@ from aicc.lowering import (
     loops_to_llvm_functions,
     loops_to_llvm_libm,
     loops_to_llvm_memory,
+    loops_to_llvm_packed,
     loops_to_llvm_sizes,
     loops_to_llvm_vectors,
 )
@@ -60,6 +61,7 @@ def _ends_region(fn: Function, op: Operation) -> None:
 
 HANDLERS: dict[str, Handler] = {
     **loops_to_llvm_arith.HANDLERS,
+    **loops_to_llvm_packed.HANDLERS,
     **loops_to_llvm_sizes.HANDLERS,
     **dict.fromkeys(loops_to_llvm_libm.LIBRARY_FUNCTIONS, loops_to_llvm_libm.lower_library_call),
     "cf.br": loops_to_llvm_control.lower_branch,

@@ -108,6 +108,8 @@ def _o2(options: PipelineOptions) -> tuple[Stage, ...]:
                 "tensor-ops-assign-layouts",
                 # Before padded copies, which its transform of tiles does without.
                 *_winograd(options),
+                # In the final layouts, and before padded copies, into which operands are packed.
+                Step("tensor-ops-dot-products", {"target": options.target}),
                 # After layouts, so that the padded copy has the layout of the convolution.
                 "tensor-ops-materialize-padding",
                 "convert-tensor-ops-to-loops",

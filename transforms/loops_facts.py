@@ -244,7 +244,7 @@ def _analyse_body(top: ForOp, parallel: list[Loop], ops: Sequence[Operation]) ->
             found.append(op)
         elif op.regions:
             return None
-        elif op.name.startswith("arith.") and op.name != "arith.constant":
+        elif op.name.startswith(("arith.", "packed.")) and op.name != "arith.constant":
             body += 1
         elif op.name.startswith("math."):
             heavy += 1

@@ -200,7 +200,7 @@ def _plan_block(plan: Plan, block: Block) -> None:
             raise StepError(STEP, plan.axes[-1].loop, f"{op.name} inside has no vector form")
         else:
             shape = _join(*(plan.shape(operand) for operand in op.operands))
-            if shape and not op.name.startswith(("arith.", "math.")):
+            if shape and not op.name.startswith(("arith.", "math.", "packed.")):
                 raise StepError(STEP, plan.axes[-1].loop, f"{op.name} inside has no vector form")
             for result in op.results:
                 _set_shape(plan, result, shape)

@@ -127,6 +127,11 @@ PASSES: dict[str, PassEntry] = {
         "TensorOpsAssignLayoutsPass",
         "stores what convolutions read and write with channels last",
     ),
+    "tensor-ops-dot-products": PassEntry(
+        "aicc.transforms.tensor_ops_dot_products",
+        "TensorOpsDotProductsPass",
+        "sums products of narrow integers by instructions for dot products",
+    ),
     "tensor-ops-fuse": PassEntry(
         "aicc.transforms.tensor_ops_fuse", "TensorOpsFusePass", "joins the structured ops of each kernel"
     ),

@@ -14,6 +14,7 @@ from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineMap
 
 from aicc.dialects.graph.dims import Dim, dims_of
+from aicc.dialects.packed import DotOp
 from aicc.dialects.tensor_ops import StructuredOp
 from aicc.dialects.tensor_ops.affine import linear_form, used_dims
 from aicc.dialects.tensor_ops.evaluation import combinations
@@ -63,7 +64,7 @@ def is_contraction(op: StructuredOp) -> bool:
     found = combinations(op.body.block, len(op.inputs))
     if found is None or not isinstance(op.body_yield.values[0].owner, arith.AddfOp | arith.AddiOp):
         return False
-    return isinstance(found[0].contribution.owner, arith.MulfOp | arith.MuliOp)
+    return isinstance(found[0].contribution.owner, arith.MulfOp | arith.MuliOp | DotOp)
 
 
 def wanted_layout(op: StructuredOp, position: int) -> Layout | None:

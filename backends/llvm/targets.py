@@ -57,7 +57,12 @@ class Target:
             cores=self.cores,
             has_fma=self.has_fma,
             masked=self.has_masked,
+            dot_product=self._dot_product(),
         )
+
+    def _dot_product(self) -> str:
+        """Every x86-64 multiplies pairs of 16 bits."""
+        return "pmaddwd" if self.triple.startswith("x86_64") else ""
 
 
 _X86 = "x86_64-unknown-linux-gnu"

@@ -33,6 +33,7 @@ from aicc.dialects.loops.functions import symbol_names
 from aicc.dialects.loops.memory import AllocOp, ConstantOp, CopyOp, PreparedOp, SizeOp, ViewOp
 from aicc.dialects.loops.vectors import BroadcastOp, ReduceOp, TransposeOp
 from aicc.dialects.tensor_ops.scalar_eval import scalar_array, to_body_storage
+from aicc.dialects.packed import DotOp
 from aicc.dialects.tensor_ops.scalar_tables import CASTS, FLOAT_COMPARISONS, FUNCTIONS, INTEGER_COMPARISONS
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -458,6 +459,8 @@ def _compute(op: Operation) -> Callable[..., Any]:
             return partial(_transpose, [int(axis) for axis in op.permutation.get_values()])
         case ReduceOp():
             return _reduce(op)
+        case DotOp():
+            return op.compute
         case arith.CmpiOp(predicate=predicate):
             return INTEGER_COMPARISONS[predicate.value.data]
         case arith.CmpfOp(predicate=predicate):

@@ -18,6 +18,7 @@ from xdsl.utils.exceptions import InterpretationError
 
 from aicc.dialects.graph.dims import evaluate
 from aicc.dialects.graph.dtypes import is_unsigned, numpy_dtype, signless
+from aicc.dialects.packed import DotOp
 from aicc.dialects.tensor_ops.body_ops import ExtractOp, IndexOp, SizeOp, YieldOp
 from aicc.dialects.tensor_ops.scalar_tables import (
     CASTS,
@@ -110,6 +111,8 @@ class ScalarEvaluator:
             table = to_body_storage(self.captured(op.tensor))
             return np.asarray(table[tuple(self.values[index] for index in op.indices)])
         operands = [self.values[operand] for operand in op.operands]
+        if isinstance(op, DotOp):
+            return op.compute(*operands)
         if isinstance(op, arith.CmpiOp):
             return np.asarray(INTEGER_COMPARISONS[int(op.predicate.value.data)](*operands))
         if isinstance(op, arith.CmpfOp):

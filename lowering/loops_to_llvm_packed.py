@@ -1,0 +1,144 @@
+"""
+`packed.dot` on scalars and n-D vectors, row by row: by the instruction that the op names, or by shifts and products.
+
+Instructions, with the bits of the widest register that may be used behind their names:
+
+- `pmaddwd` (x86 from SSE2 on): two products of signed 16-bit parts; parts of 8 bits are widened to 16 first
+- `vpdpbusd` (x86 with AVX-VNNI or AVX-512 VNNI): four products of unsigned 8-bit parts with signed ones
+- `sdot` (AArch64 with dotprod): four products of signed 8-bit parts
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects import llvm as base
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, i8, i16, i32
+from xdsl.ir import Attribute, SSAValue
+
+from aicc.dialects.packed import DotOp
+from aicc.lowering.loops_to_llvm_arith import call_intrinsic
+from aicc.lowering.loops_to_llvm_emit import element_in, integer_width, lanes_in, row_type
+from aicc.lowering.loops_to_llvm_values import FunctionLowering
+
+_WRAPS: dict[str, Attribute] = {"overflowFlags": IntegerAttr(0, 32)}
+
+
+@dataclass(frozen=True)
+class Instruction:
+    """An instruction for dot products: full names of its intrinsics by the number of results, and what they take."""
+
+    names: Mapping[int, str]
+    element: IntegerType
+    """Operands are vectors of these, in as many bits as the result."""
+    accumulates: bool = False
+    """The first operand is a sum to add to."""
+
+
+_INSTRUCTIONS = {
+    "pmaddwd": Instruction(
+        {4: "llvm.x86.sse2.pmadd.wd", 8: "llvm.x86.avx2.pmadd.wd", 16: "llvm.x86.avx512.pmaddw.d.512"}, i16
+    ),
+    "vpdpbusd": Instruction({lanes: f"llvm.x86.avx512.vpdpbusd.{32 * lanes}" for lanes in (4, 8, 16)}, i32, True),
+    "sdot": Instruction({4: "llvm.aarch64.neon.sdot.v4i32.v16i8"}, i8, True),
+}
+
+
+def lower_dot(fn: FunctionLowering, op: DotOp) -> None:
+    """Each row by the instruction where it is as wide as that, else part by part."""
+    left, right = fn.rows(op.lhs).rows, fn.rows(op.rhs).rows
+    most, instruction = _instruction(op)
+    known: dict[tuple[SSAValue, int, int], SSAValue] = {}
+
+    def piece(row: SSAValue, start: int, lanes: int, instruction: Instruction) -> SSAValue:
+        """Some lanes of a row as the instruction takes them; rows are shared by many products."""
+        key = row, start, lanes
+        if key not in known:
+            known[key] = _operand(fn, row, start, lanes, op.part_count, instruction)
+        return known[key]
+
+    rows: list[SSAValue] = []
+    for x, y in zip(left, right, strict=True):
+        count = lanes_in(x)
+        lanes = next((n for n in (16, 8, 4) if n <= most and count % n == 0), 0)
+        if instruction is None or not lanes:
+            rows.append(_by_parts(fn, op, x, y))
+            continue
+        result = row_type(i32, lanes)
+        pieces: list[SSAValue] = []
+        for start in range(0, count, lanes):
+            operands = [piece(row, start, lanes, instruction) for row in (x, y)]
+            zero = [fn.integer(0, result)] if instruction.accumulates else []
+            pieces.append(call_intrinsic(fn, instruction.names[lanes], [*zero, *operands], result))
+        rows.append(_joined(fn, pieces, lanes))
+    fn.set(op.result, rows)
+
+
+def _instruction(op: DotOp) -> tuple[int, Instruction | None]:
+    """The most lanes of the result at once, and the instruction; none if the op names none."""
+    if op.using is None:
+        return 0, None
+    name = op.using.data.rstrip("0123456789")
+    found = _INSTRUCTIONS.get(name)
+    bits = op.using.data[len(name) :]
+    return (int(bits) // 32 if bits and found is not None else 0), found
+
+
+def _operand(
+    fn: FunctionLowering, row: SSAValue, start: int, lanes: int, parts: int, instruction: Instruction
+) -> SSAValue:
+    """Lanes `start` to `start + lanes` of packed integers as the vector that the instruction takes."""
+    if lanes != lanes_in(row):
+        row = fn.shuffle(row, row, range(start, start + lanes))
+    width = integer_width(element_in(row))
+    wanted = integer_width(instruction.element)
+    if width // parts < wanted and instruction.element == i16:
+        narrow = fn.emit(base.BitcastOp, (row,), row_type(IntegerType(width // parts), lanes * parts))
+        return fn.emit(base.SExtOp, (narrow,), row_type(i16, lanes * parts))
+    whole = row_type(instruction.element, lanes * width // wanted)
+    return row if row.type == whole else fn.emit(base.BitcastOp, (row,), whole)
+
+
+def _joined(fn: FunctionLowering, pieces: Sequence[SSAValue], lanes: int) -> SSAValue:
+    """One row of several; their number is a power of two or small."""
+    row = pieces[0]
+    for number, other in enumerate(pieces[1:], start=1):
+        have = number * lanes
+        if number > 1:
+            other = fn.shuffle(other, other, [*range(lanes), *[-1] * (have - lanes)])
+        row = fn.shuffle(row, other, [*range(have), *range(have, have + lanes)])
+    return row
+
+
+def _by_parts(fn: FunctionLowering, op: DotOp, x: SSAValue, y: SSAValue) -> SSAValue:
+    """The sum of the products of the parts, each widened by shifts."""
+    flags = op.lhs_unsigned is not None, op.rhs_unsigned is not None
+    wide = row_type(i32, lanes_in(x))
+    total: SSAValue | None = None
+    for number in range(op.part_count):
+        left, right = (
+            _part(fn, row, number, op.part_count, unsigned) for row, unsigned in zip((x, y), flags, strict=True)
+        )
+        product = fn.emit(base.MulOp, (left, right), wide, _WRAPS)
+        total = product if total is None else fn.emit(base.AddOp, (total, product), wide, _WRAPS)
+    assert total is not None
+    return total
+
+
+def _part(fn: FunctionLowering, row: SSAValue, number: int, parts: int, unsigned: bool) -> SSAValue:
+    """One part of each packed integer of a row, in i32."""
+    width = integer_width(element_in(row))
+    bits = width // parts
+    value = row
+    if above := width - (number + 1) * bits:
+        value = fn.emit(base.ShlOp, (value, fn.integer(above, row.type)), row.type, _WRAPS)
+    if width != bits:
+        shift = base.LShrOp if unsigned else base.AShrOp
+        value = fn.emit(shift, (value, fn.integer(width - bits, row.type)), row.type)
+    wide = row_type(i32, lanes_in(row))
+    return value if value.type == wide else fn.emit(base.ZExtOp if unsigned else base.SExtOp, (value,), wide)
+
+
+HANDLERS = {"packed.dot": lower_dot}
+"""Op name -> what lowers it."""

@@ -1,0 +1,400 @@
+"""
+`tensor-ops-dot-products`: sums of products of narrow integers by the machine's dot-product instructions.
+
+Before: @k(%x, %w, %z):  %c = structured (%x, %w, %z) over [m, n, reduction k] .. acc + ext(x - z) * ext(w)
+After:  @k(%x, %u, %z):  %p = structured (%x as (m, 2*k'), %x as (m, 2*k' + 1), %z) over [m, ceil(k/2)]
+                              .. (x0 - z) & 0xffff | (x1 - z) << 16                         : tensor<m x k/2 x i32>
+                         %c = structured (%p, %u) over [m, n, reduction ceil(k/2)] .. acc + packed.dot(p, u)
+        @k_packed1(%w):  .. the same of the weights, as pairs of 8 bits                      : tensor<k/2 x n x i16>
+        main:            %u = call @k_packed1(%w)
+
+Neighbours along one reduction dimension become the parts of one integer, so that all that follows (tiling, packing by
+tiles, vectors) sees a plain contraction of integers. Weights that are constant in every call are packed in a kernel of
+their own, which moves to `@prepare`; other operands in the kernel, zero points taken off on the way. An odd size is
+filled up with zeros.
+
+The instruction is that of the target: `pmaddwd` takes pairs of 16 bits, which hold every 8-bit integer less an 8-bit
+zero point, so that products are exact; weights that fit 8 bits are kept in these. (`pmaddubsw` would take 8 bits, but
+cuts sums off at 16.) Applies where both factors are known to fit, the dimension has at least two steps, and an operand
+that has to be packed at run time is used several times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.builder import Builder
+from xdsl.context import Context
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import ArrayAttr, FunctionType, IndexType, IntegerAttr, IntegerType, ModuleOp, UnitAttr, i32
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Block, BlockArgument, Region, SSAValue
+from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint
+
+from aicc.dialects.graph.dims import Dim, SymExpr, ceildiv, dims_of
+from aicc.dialects.graph.scalars import scalar_constant
+from aicc.dialects.packed import DotOp
+from aicc.dialects.tensor_ops import IndexOp, SizeOp, StructuredOp, YieldOp
+from aicc.dialects.tensor_ops.affine import LinearForm, from_linear, linear_form, used_dims, with_domain
+from aicc.dialects.tensor_ops.ops import KERNEL_ATTRIBUTE, SYMBOLS_ATTRIBUTE, CallOp
+from aicc.dialects.tensor_ops.structured import element_scalar
+from aicc.transforms.target_facts import TargetFacts, facts_of
+from aicc.transforms.tensor_ops_constants import constant_arguments
+from aicc.transforms.tensor_ops_editing import Operand, clean, operands_of, set_operands
+from aicc.transforms.tensor_ops_fuse import amount
+from aicc.transforms.tensor_ops_inline import inline_producer
+from aicc.transforms.tensor_ops_integer_sums import Factor, find_factors, fits
+
+MIN_REUSE = 4
+"""An operand is packed at run time if each element is multiplied at least so often."""
+
+
+@dataclass(frozen=True)
+class Form:
+    """How one operand is packed for an instruction."""
+
+    parts: int
+    part_bits: int
+
+    @property
+    def type(self) -> IntegerType:
+        """The packed integer."""
+        return IntegerType(self.parts * self.part_bits)
+
+
+@dataclass(frozen=True)
+class Side:
+    """One operand of a contraction: the input that is packed, and the others that its factor is made of."""
+
+    factor: Factor
+    main: int
+    """The input that moves with the reduction."""
+    axis: int
+    """Its axis along which neighbours are packed."""
+    others: tuple[tuple[int, AffineMap], ...]
+    """Other inputs, with their index in terms of that of the main one."""
+
+
+class DotProducts:
+    """The rewriting of one module."""
+
+    def __init__(self, module: ModuleOp, facts: TargetFacts):
+        self.module = module
+        self.using = f"{facts.dot_product}{facts.vector_bits}"
+        self.constants = constant_arguments(module)
+        self.calls: dict[str, list[CallOp]] = {}
+        for op in module.walk():
+            if isinstance(op, CallOp):
+                self.calls.setdefault(op.callee_name, []).append(op)
+
+    def run(self) -> None:
+        """Rewrites all kernels."""
+        for function in list(self.module.body.block.ops):
+            if isinstance(function, FuncOp) and KERNEL_ATTRIBUTE in function.attributes and function.body.blocks:
+                for op in list(function.body.block.ops):
+                    if isinstance(op, StructuredOp):
+                        self._rewrite(function, op)
+
+    def _rewrite(self, function: FuncOp, op: StructuredOp) -> None:
+        factors = find_factors(op)
+        if factors is None or not all(fits(factor.range, 16) for factor in factors):
+            return
+        parts = 2
+        for reduction in reversed(range(op.parallel_count, len(op.dims))):
+            size = op.dims[reduction]
+            if isinstance(size, int) and size < 2:
+                continue
+            sides = [_side(op, factor, reduction, parts) for factor in factors]
+            left, right = sides
+            if left is None or right is None:
+                continue
+            chosen = [left, right]
+            if not all(self._pays(function, op, side) for side in chosen):
+                return
+            # The constant operand in the fewest bits, on the right.
+            if self._is_constant(function, op, left) and not self._is_constant(function, op, right):
+                chosen.reverse()
+            narrow = fits(chosen[1].factor.range, 8)
+            forms = [Form(parts, 16), Form(parts, 8 if narrow else 16)]
+            self._replace(function, op, reduction, chosen, forms)
+            return
+
+    def _is_constant(self, function: FuncOp, op: StructuredOp, side: Side) -> bool:
+        """Whether all that the side is made of is constant in every call."""
+        pending = [op.inputs[position] for position in side.factor.inputs]
+        known = self.constants.get(function.sym_name.data, frozenset())
+        while pending:
+            value = pending.pop()
+            if isinstance(value, BlockArgument):
+                if value.index not in known:
+                    return False
+            elif isinstance(value.owner, StructuredOp) and not value.owner.is_reduction:
+                pending += value.owner.operands
+            else:
+                return False
+        return True
+
+    def _pays(self, function: FuncOp, op: StructuredOp, side: Side) -> bool:
+        if self._is_constant(function, op, side):
+            return True
+        return amount(op.dims) >= MIN_REUSE * amount(dims_of(op.inputs[side.main].type))
+
+    def _replace(
+        self, function: FuncOp, op: StructuredOp, reduction: int, sides: Sequence[Side], forms: Sequence[Form]
+    ) -> None:
+        inputs, finish = operands_of(op)
+        symbols = list(op.symbols.data)
+        parts = forms[0].parts
+        dims = list(op.dims)
+        packers = [_pack(op, side, form) for side, form in zip(sides, forms, strict=True)]
+        constant = [self._is_constant(function, op, side) for side in sides]
+        block = op.parent
+        assert block is not None
+        new: list[Operand] = []
+        for side, packer in zip(sides, packers, strict=True):
+            block.insert_op_before(packer, op)
+            packer.location = op.location
+            packer.res[0].name_hint = "packed"
+            main = inputs[side.main]
+            results = list(main.map.results)
+            results[side.axis] = _divided(linear_form(results[side.axis]), reduction, parts)
+            fill = None if main.fill is None else scalar_constant(0, element_scalar(packer.res[0].type))
+            new.append(Operand(packer.res[0], AffineMap(len(dims), len(symbols), tuple(results)), fill))
+        dims[reduction] = ceildiv(dims[reduction], parts)
+        finish = [Operand(f.value, with_domain(f.map, len(dims), len(symbols))) for f in finish]
+        last = op.detach_region(1)
+        product = StructuredOp(
+            [],
+            dims,
+            op.parallel_count,
+            [],
+            Region(self._body(forms)),
+            op.element_types,
+            inits=op.inits.data,
+            finish=last,
+        )
+        set_operands(product, new, finish, symbols)
+        block.insert_op_before(product, op)
+        product.location = op.location
+        for old, result in zip(op.res, product.res, strict=True):
+            result.name_hint = old.name_hint
+            old.replace_all_uses_with(result)
+        op.detach()
+        op.erase()
+        for packer, is_constant in zip(packers, constant, strict=True):
+            _inline_all(packer)
+            if is_constant:
+                self._outline(function, packer)
+
+    def _body(self, forms: Sequence[Form]) -> Block:
+        left, right = forms
+        block = Block(arg_types=[left.type, right.type, i32])
+        dot = DotOp(block.args[0], block.args[1], left.parts, using=self.using)
+        total = arith.AddiOp(block.args[2], dot.result)
+        block.add_ops([dot, total, YieldOp(total.result)])
+        return block
+
+    def _outline(self, function: FuncOp, packer: StructuredOp) -> None:
+        """Makes an op that reads arguments of the kernel a kernel that main calls, and its result an argument."""
+        arguments = [value for value in dict.fromkeys(packer.operands) if isinstance(value, BlockArgument)]
+        body = Block(arg_types=[argument.type for argument in arguments])
+        result = packer.res[0]
+        argument = function.body.block.insert_arg(result.type, len(function.body.block.args))
+        argument.name_hint = result.name_hint
+        result.replace_all_uses_with(argument)
+        packer.detach()
+        places = dict(zip(arguments, body.args, strict=True))
+        packer.operands = [places[value] for value in packer.operands if isinstance(value, BlockArgument)]
+        body.add_ops([packer, ReturnOp(packer.res[0])])
+        name = f"{function.sym_name.data}_packed{arguments[0].index}"
+        types = [argument.type for argument in arguments]
+        made = FuncOp(name, (types, [result.type]), Region(body), visibility="private")
+        made.attributes.update({KERNEL_ATTRIBUTE: UnitAttr(), SYMBOLS_ATTRIBUTE: ArrayAttr([])})
+        made.location = packer.location
+        self.module.body.block.add_op(made)
+        unused = [value for value in arguments if value.first_use is None]
+        for call in self.calls.get(function.sym_name.data, []):
+            operands = [call.arguments[value.index] for value in arguments]
+            make = CallOp(name, operands, [result.type])
+            make.location = call.location
+            parent = call.parent
+            assert parent is not None
+            parent.insert_op_before(make, call)
+            kept = [v for i, v in enumerate(call.arguments) if i not in {value.index for value in unused}]
+            call.operands = [*kept, make.res[0]]
+        for value in unused:
+            function.body.block.erase_arg(value)
+        function.function_type = FunctionType.from_lists(
+            [arg.type for arg in function.body.block.args], function.function_type.outputs.data
+        )
+        self.constants = constant_arguments(self.module)
+
+
+def _side(op: StructuredOp, factor: Factor, reduction: int, parts: int) -> Side | None:
+    """How a factor is packed along a reduction dimension; `None` if it cannot be."""
+    inputs, _ = operands_of(op)
+    moving = [i for i in factor.inputs if reduction in used_dims(inputs[i].map.results)]
+    if len(moving) != 1:
+        return None
+    main = inputs[moving[0]]
+    axes = [axis for axis, expr in enumerate(main.map.results) if reduction in used_dims([expr])]
+    if len(axes) != 1:
+        return None
+    form = linear_form(main.map.results[axes[0]])
+    if form.dim_coefficient(reduction) != 1 or form.constant % parts:
+        return None
+    rest = {atom: factor for atom, factor in form.terms.items() if atom != AffineDimExpr(reduction)}
+    if any(coefficient % parts or reduction in used_dims([atom]) for atom, coefficient in rest.items()):
+        return None
+    others: list[tuple[int, AffineMap]] = []
+    for position in factor.inputs:
+        if position == moving[0]:
+            continue
+        found = _in_terms_of(inputs[position], main, axes[0])
+        if found is None:
+            return None
+        others.append((position, found))
+    if main.fill is not None and not factor.is_plain:
+        return None
+    if main.fill is not None and main.fill != scalar_constant(0, element_scalar(main.value.type)):
+        return None
+    return Side(factor, moving[0], axes[0], tuple(others))
+
+
+def _in_terms_of(operand: Operand, main: Operand, axis: int) -> AffineMap | None:
+    """The operand's index as a map of the main one's, which does not use that `axis`."""
+    if operand.fill is not None:
+        return None
+    results: list[AffineExpr] = []
+    for expr in operand.map.results:
+        if isinstance(expr, AffineConstantExpr):
+            results.append(expr)
+            continue
+        at = next((i for i, other in enumerate(main.map.results) if other == expr and i != axis), None)
+        if at is None:
+            return None
+        results.append(AffineDimExpr(at))
+    return AffineMap(len(main.map.results), 0, tuple(results))
+
+
+def _divided(form: LinearForm, reduction: int, parts: int) -> AffineExpr:
+    """An index along the packed axis, from that along the old one."""
+    terms = {
+        atom: factor if atom == AffineDimExpr(reduction) else factor // parts for atom, factor in form.terms.items()
+    }
+    return from_linear(LinearForm(terms, form.constant // parts))
+
+
+def _pack(op: StructuredOp, side: Side, form: Form) -> StructuredOp:
+    """The op that makes the packed form of an operand, over the operand's own index space."""
+    inputs, _ = operands_of(op)
+    main = inputs[side.main]
+    sizes = list(dims_of(main.value.type))
+    size, rank = sizes[side.axis], len(sizes)
+    sizes[side.axis] = ceildiv(size, form.parts)
+    uneven = not _is_multiple(size, form.parts)
+    operands: list[Operand] = []
+    block = Block()
+    builder = Builder(InsertPoint.at_end(block))
+    total: SSAValue | None = None
+    for part in range(form.parts):
+        arguments: dict[SSAValue, SSAValue] = {}
+        index: list[AffineExpr] = [AffineDimExpr(d) for d in range(rank)]
+        index[side.axis] = AffineDimExpr(side.axis) * form.parts + part
+        fill = scalar_constant(0, element_scalar(main.value.type)) if uneven and part else None
+        reads = [(side.main, Operand(main.value, AffineMap(rank, 0, tuple(index)), fill))]
+        reads += [(position, Operand(inputs[position].value, m)) for position, m in side.others]
+        for position, operand in reads:
+            operands.append(operand)
+            scalar = element_scalar(operand.value.type)
+            arguments[op.body.block.args[position]] = block.insert_arg(scalar, len(block.args))
+        value = _copy(builder, side.factor, arguments)
+        if fill is not None and not side.factor.is_plain:
+            value = _inside(builder, value, side.axis, form.parts, part, size)
+        total = _add_part(builder, total, value, part, form)
+    assert total is not None
+    if form.type != i32:
+        total = builder.insert(arith.TruncIOp(total, form.type)).result
+    builder.insert(YieldOp(total))
+    packer = StructuredOp([], sizes, rank, [], Region(block), [form.type])
+    set_operands(packer, operands, [], [])
+    clean(packer)
+    return packer
+
+
+def _is_multiple(size: Dim, number: int) -> bool:
+    if isinstance(size, int):
+        return size % number == 0
+    return ceildiv(size, number) * number == size
+
+
+def _copy(builder: Builder, factor: Factor, arguments: dict[SSAValue, SSAValue]) -> SSAValue:
+    """The factor of other elements, in i32."""
+    values = dict(arguments)
+    for inner in factor.ops:
+        copy = builder.insert(inner.clone(values))
+        values.update(zip(inner.results, copy.results, strict=True))
+    return values.get(factor.value, factor.value)
+
+
+def _inside(builder: Builder, value: SSAValue, axis: int, parts: int, part: int, size: Dim) -> SSAValue:
+    """`value` where the part lies within the axis, else 0."""
+
+    def number(n: int) -> SSAValue:
+        return builder.insert(arith.ConstantOp(IntegerAttr(n, IndexType()))).result
+
+    at = builder.insert(arith.MuliOp(builder.insert(IndexOp(axis)).result, number(parts))).result
+    at = builder.insert(arith.AddiOp(at, number(part))).result
+    end = builder.insert(SizeOp(size)).result if isinstance(size, SymExpr) else number(size)
+    condition = builder.insert(arith.CmpiOp(at, end, "slt")).result
+    zero = builder.insert(arith.ConstantOp(IntegerAttr(0, i32))).result
+    return builder.insert(arith.SelectOp(condition, value, zero)).result
+
+
+def _add_part(builder: Builder, total: SSAValue | None, value: SSAValue, part: int, form: Form) -> SSAValue:
+    """`total` with one more part, all in i32."""
+
+    def number(n: int) -> SSAValue:
+        return builder.insert(arith.ConstantOp(scalar_constant(n, i32))).result
+
+    if part < form.parts - 1:
+        value = builder.insert(arith.AndIOp(value, number((1 << form.part_bits) - 1))).result
+    if part:
+        value = builder.insert(arith.ShLIOp(value, number(part * form.part_bits))).result
+    return value if total is None else builder.insert(arith.OrIOp(total, value)).result
+
+
+def _inline_all(packer: StructuredOp) -> None:
+    """Computes in place what elementwise ops of the kernel make for the packing alone."""
+    while True:
+        for position, value in enumerate(packer.operands):
+            producer = value.owner
+            if not isinstance(producer, StructuredOp) or producer.is_reduction or producer.parent is not packer.parent:
+                continue
+            if {use.operation for result in producer.res for use in result.uses} != {packer}:
+                continue
+            inline_producer(packer, position)
+            if all(result.first_use is None for result in producer.res):
+                producer.detach()
+                producer.erase()
+            break
+        else:
+            return
+
+
+@dataclass(frozen=True)
+class TensorOpsDotProductsPass(ModulePass):
+    """Sums products of narrow integers by instructions for dot products."""
+
+    name = "tensor-ops-dot-products"
+
+    target: str = "host"
+    """Machine to decide for: `host`, `generic`, or a name that the back end knows."""
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        facts = facts_of(self.target)
+        if facts.dot_product:
+            DotProducts(op, facts).run()
