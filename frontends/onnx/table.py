@@ -18,6 +18,9 @@ from aicc.frontends.onnx import (
     ops_resize,
     ops_selection,
     ops_slice,
+    ops_sequences,
+    ops_stft,
+    ops_tfidf,
     ops_top_k,
 )
 from aicc.frontends.onnx.context import Handler
@@ -38,6 +41,9 @@ _STANDARD = (
     ops_resize,
     ops_selection,
     ops_slice,
+    ops_sequences,
+    ops_stft,
+    ops_tfidf,
     ops_top_k,
 )
 

@@ -20,22 +20,23 @@ def one_node(
     opset: int = 24,
     outputs: int = 1,
     constant: Sequence[int] = (),
-    symbolic: bool = False,
+    symbolic: bool | Sequence[int] = False,
     domain: str = "",
     **attributes: object,
 ) -> tuple[onnx.ModelProto, dict[str, np.ndarray]]:
     """
     A model of one node and its inputs by name; those at the positions in `constant` are initializers.
 
-    With `symbolic`, every size of the other inputs is a symbol; sizes that are equal in them all share one.
+    With `symbolic`, every size of the other inputs (or of those at these positions) is a symbol; equal sizes share one.
     """
     names = ["" if array is None else f"x{i}" for i, array in enumerate(inputs)]
     results = [f"y{i}" for i in range(outputs)]
     node = onnx.helper.make_node(op, names, results, "n", domain=domain, **attributes)
-    given = {f"x{i}": array for i, array in enumerate(inputs) if array is not None}
+    given = {f"x{i}": np.asarray(array) for i, array in enumerate(inputs) if array is not None}
     weights = {f"x{i}": given[f"x{i}"] for i in constant}
+    free = range(len(inputs)) if symbolic is True else symbolic or ()
     types = {
-        name: (array.dtype, [f"s{size}" for size in array.shape] if symbolic else array.shape)
+        name: (array.dtype, [f"s{size}" for size in array.shape] if int(name[1:]) in free else array.shape)
         for name, array in given.items()
         if name not in weights
     }
