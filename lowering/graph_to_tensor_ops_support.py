@@ -20,7 +20,7 @@ from xdsl.rewriter import InsertPoint
 
 from aicc.dialects.graph.buffers import attribute_array
 from aicc.dialects.graph.dims import Dim, dims_of
-from aicc.dialects.graph.dtypes import numpy_dtype, signless
+from aicc.dialects.graph.dtypes import as_bits, numpy_dtype, signless
 from aicc.dialects.graph.interfaces import OpBuilder, element_type_of
 from aicc.dialects.graph.scalars import ScalarBuilder, scalar_constant
 from aicc.dialects.tensor_ops import SizeOp, StructuredOp, YieldOp
@@ -89,7 +89,7 @@ def splat_of(value: SSAValue) -> FloatAttr | IntegerAttr | None:
     width = numpy_dtype(element).itemsize
     if not data or data[:width] * (len(data) // width) != data:
         return None
-    (number,) = attribute_array(cast(Attribute, dense), value.type).reshape(-1)[:1].tolist()
+    (number,) = as_bits(attribute_array(cast(Attribute, dense), value.type)).reshape(-1)[:1].tolist()
     return scalar_constant(number, element)
 
 

@@ -22,7 +22,7 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import DiagnosticException
 
 from aicc.dialects.graph.dims import tensor_of, tensor_type
-from aicc.dialects.graph.dtypes import element_type, numpy_dtype
+from aicc.dialects.graph.dtypes import bit_width, element_type, is_narrow, is_narrow_float, numpy_dtype
 from aicc.dialects.graph.safetensors_file import read_tensor, write_tensors
 
 DENSE_LIMIT = 64
@@ -177,9 +177,15 @@ def attribute_array(value: Attribute, type: Attribute) -> np.ndarray:
     match value:
         case DenseIntOrFPElementsAttr():
             raw = np.frombuffer(value.data.data, dtype=np.uint8 if dtype == np.bool_ else dtype.newbyteorder("<"))
+            if is_narrow(tensor.element_type) and not is_narrow_float(tensor.element_type):
+                # Integers are spelt out with their sign in a whole byte.
+                mask = np.uint8((1 << bit_width(tensor.element_type)) - 1)
+                return (raw.view(np.uint8) & mask).view(dtype).reshape(shape)
             return (raw != 0 if dtype == np.bool_ else raw.astype(dtype, copy=False)).reshape(shape)
         case BufferAttr():
             array = value.data.array()
+            if array.dtype == np.uint8 and is_narrow(tensor.element_type):
+                array = array.view(dtype)  # Files have no name for some of them.
             if array.shape != shape or array.dtype != dtype:
                 raise DiagnosticException(
                     f'buffer "{value.data.name}" holds {array.dtype}{list(array.shape)}, expected {dtype}{list(shape)}'

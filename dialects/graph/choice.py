@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import AnyTensorTypeConstr, UnitAttr
+from xdsl.dialects.builtin import AnyTensorTypeConstr, StringAttr, UnitAttr, f32, i32
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
@@ -16,10 +16,12 @@ from xdsl.irdl import (
     operand_def,
     opt_operand_def,
     opt_prop_def,
+    prop_def,
     result_def,
 )
 from xdsl.utils.exceptions import VerifyException
 
+from aicc.dialects.graph import narrow
 from aicc.dialects.graph.assembly import flag
 from aicc.dialects.graph.dims import dims_of, tensor_of, tensor_type
 from aicc.dialects.graph.dtypes import (
@@ -27,6 +29,8 @@ from aicc.dialects.graph.dtypes import (
     bit_width,
     is_bool,
     is_float,
+    is_narrow,
+    is_narrow_float,
     is_unsigned,
     numpy_dtype,
     signless,
@@ -163,6 +167,11 @@ class CastOp(ElementwiseOp):
     - to a float: rounded to nearest even, infinite past the range; integers to f16 and bf16 by way of f32
     - from a float to an integer: towards zero; the nearest value of the range where out of it, 0 for NaN
     - from an integer to an integer: wraps, or with `saturate` the nearest value of the range
+    - to a float of 8 or 4 bits: rounded to nearest even; past the range NaN (in f8E5M2 infinite), or with `saturate`
+      (and always in f4E2M1FN, where NaN becomes 0) the largest number; from integers and bf16 by way of f32
+    - to f8E8M0FNU: to a power of two as `round_mode` says; of 0 and numbers below the range NaN, or with `saturate`
+      the smallest; of numbers below 0 NaN
+    - from a float to an integer of 4 or 2 bits: the low bits of the i32
 
     ```mlir
     %r = graph.cast %x {saturate} : tensor<4xi32> -> tensor<4xui8>
@@ -173,20 +182,39 @@ class CastOp(ElementwiseOp):
 
     x = operand_def(AnyTensorTypeConstr)
     saturate = opt_prop_def(UnitAttr)
+    round_mode = prop_def(StringAttr, default_value=StringAttr("up"))
     result = result_def(AnyTensorTypeConstr)
 
-    def __init__(self, x: SSAValue | Operation, element_type: Attribute, *, saturate: bool = False):
+    def __init__(
+        self,
+        x: SSAValue | Operation,
+        element_type: Attribute,
+        *,
+        saturate: bool = False,
+        round_mode: narrow.RoundMode = "up",
+    ):
         IRDLOperation.__init__(
             self,
             operands=[x],
-            properties={"saturate": flag(saturate)},
+            properties={"saturate": flag(saturate), "round_mode": StringAttr(round_mode)},
             result_types=[tensor_type(dims_of(SSAValue.get(x).type), element_type)],
         )
+
+    @property
+    def rounding(self) -> narrow.RoundMode:
+        """How a conversion to a power of two rounds."""
+        mode = narrow.round_mode_named(self.round_mode.data)
+        assert mode is not None
+        return mode
 
     def infer_types(self) -> Sequence[Attribute]:
         element_kind(element_type_of(self.x))
         target = self.result_element_type()
         element_kind(target)
+        if narrow.round_mode_named(self.round_mode.data) is None:
+            raise VerifyException(
+                f"round_mode is '{self.round_mode.data}', expected one of {', '.join(narrow.ROUND_MODES)}"
+            )
         return [tensor_type(dims_of(self.x.type), target)]
 
     def result_element_type(self) -> Attribute:
@@ -194,7 +222,21 @@ class CastOp(ElementwiseOp):
 
     def compute(self, *operands: Array) -> Array:
         x = operands[0]
-        target = self.result_element_type()
+        source, target = element_type_of(self.x), self.result_element_type()
+        if source == target:
+            return x
+        if is_narrow(source):
+            x = narrow.widen_array(x)
+        if is_narrow_float(target):
+            x = x if x.dtype.kind == "f" else x.astype(np.float32)
+            saturate = self.saturate is not None
+            return narrow.narrow_floats(x, target, saturate=saturate, round_mode=self.rounding)
+        if is_narrow(target):
+            if x.dtype.kind == "f":
+                x = _float_to_integer(x, i32, np.dtype(np.int32))
+            elif self.saturate is not None:
+                x = np.clip(x.astype(np.int64) if x.dtype == np.bool_ else x, *integer_limits(target))
+            return narrow.narrow_integers(x, target)
         dtype = numpy_dtype(target)
         if dtype == np.bool_:
             return x != 0
@@ -213,13 +255,25 @@ class CastOp(ElementwiseOp):
         source, target = element_type_of(self.x), self.result_element_type()
         if source == target:
             return x
+        if is_narrow(source):
+            x, source = narrow.widen_scalar(b, x, source), narrow.wide_type(source)
+        saturate = self.saturate is not None
+        if is_narrow_float(target):
+            x = x if is_float(source) else _to_float(b, x, source, f32)
+            return narrow.narrow_scalar(b, x, target, saturate=saturate, round_mode=self.rounding)
+        if is_narrow(target):
+            if is_float(source):
+                x = _float_to_integer_scalar(b, x, i32)
+            else:
+                x = _integer_to_integer(b, x, source, target, saturate)
+            return narrow.narrow_scalar(b, x, target, saturate=saturate, round_mode=self.rounding)
         if is_bool(target):
             return x if is_bool(source) else b.cmp("ne", x, b.const_like(0, x))
         if is_float(target):
             return _to_float(b, x, source, accumulator_type(target))
         if is_float(source):
             return _float_to_integer_scalar(b, x, target)
-        return _integer_to_integer(b, x, source, target, self.saturate is not None)
+        return _integer_to_integer(b, x, source, target, saturate)
 
 
 def _float_to_integer(x: Array, target: Attribute, dtype: np.dtype[Any]) -> Array:

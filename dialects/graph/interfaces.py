@@ -36,7 +36,7 @@ from aicc.dialects.graph.dims import (
     shape_text,
     tensor_of,
 )
-from aicc.dialects.graph.dtypes import is_bool, is_float, is_unsigned, numpy_dtype
+from aicc.dialects.graph.dtypes import is_bool, is_float, is_narrow, is_unsigned, numpy_dtype
 
 Arrays = Sequence[np.ndarray[Any, Any]]
 
@@ -88,6 +88,8 @@ class ElementKind(Flag):
     SIGNED = auto()
     UNSIGNED = auto()
     BOOL = auto()
+    NARROW = auto()
+    """What is moved and converted only."""
     INTEGER = SIGNED | UNSIGNED
     NUMBER = FLOAT | INTEGER
     SIGNED_NUMBER = FLOAT | SIGNED
@@ -114,6 +116,8 @@ def element_kind(element_type: Attribute) -> ElementKind:
     numpy_dtype(element_type)
     if is_float(element_type):
         return ElementKind.FLOAT
+    if is_narrow(element_type):
+        return ElementKind.NARROW
     if is_bool(element_type):
         return ElementKind.BOOL
     return ElementKind.UNSIGNED if is_unsigned(element_type) else ElementKind.SIGNED

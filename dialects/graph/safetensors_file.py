@@ -16,6 +16,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, cast
 
+import ml_dtypes
 import numpy as np
 from xdsl.utils.exceptions import DiagnosticException
 
@@ -26,6 +27,9 @@ _DTYPES: dict[str, np.dtype[Any]] = {
     "F32": np.dtype("<f4"),
     "F16": np.dtype("<f2"),
     "BF16": BFLOAT16,
+    "F8_E4M3": np.dtype(ml_dtypes.float8_e4m3fn),
+    "F8_E5M2": np.dtype(ml_dtypes.float8_e5m2),
+    "F8_E8M0": np.dtype(ml_dtypes.float8_e8m0fnu),
     "BOOL": np.dtype(np.bool_),
     **{f"I{bits}": np.dtype(f"<i{bits // 8}") for bits in (8, 16, 32, 64)},
     **{f"U{bits}": np.dtype(f"<u{bits // 8}") for bits in (8, 16, 32, 64)},
@@ -85,14 +89,22 @@ def read_tensor(path: Path, name: str) -> np.ndarray:
     return np.memmap(path, dtype, mode="r", offset=data_start + start, shape=shape)
 
 
+def _writable(array: np.ndarray) -> np.ndarray:
+    """In a dtype that the format has: bytes for narrow types that it lacks."""
+    if array.dtype in _NAMES:
+        return array
+    little_endian = array.dtype.newbyteorder("<")
+    return array.astype(little_endian, copy=False) if little_endian in _NAMES else array.view(np.uint8)
+
+
 def write_tensors(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
     """Writes `arrays` in the order given, one after the other, through a temporary file beside `path`."""
+    arrays = {name: _writable(array) for name, array in arrays.items()}
     header: dict[str, Any] = {}
     offset = 0
     for name, array in arrays.items():
-        dtype = array.dtype.newbyteorder("<") if array.dtype != BFLOAT16 else BFLOAT16
         header[name] = {
-            "dtype": _NAMES[dtype],
+            "dtype": _NAMES[array.dtype],
             "shape": list(array.shape),
             "data_offsets": [offset, offset + array.nbytes],
         }
@@ -104,10 +116,7 @@ def write_tensors(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
         with temporary.open("wb") as file:
             file.write(struct.pack("<Q", len(text)) + text)
             for array in arrays.values():
-                little_endian = (
-                    array if array.dtype == BFLOAT16 else array.astype(array.dtype.newbyteorder("<"), copy=False)
-                )
-                file.write(np.ascontiguousarray(little_endian).reshape(-1).view(np.uint8).data)
+                file.write(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)

@@ -6,6 +6,7 @@ A file is memory-mapped; large weights are never copied. External data is read o
 
 from __future__ import annotations
 
+import math
 import mmap
 import os
 from collections.abc import Mapping
@@ -36,8 +37,23 @@ NUMPY_DTYPES: Mapping[int, np.dtype[np.generic]] = {
     12: np.dtype(np.uint32),
     13: np.dtype(np.uint64),
     16: np.dtype(ml_dtypes.bfloat16),
+    17: np.dtype(ml_dtypes.float8_e4m3fn),
+    18: np.dtype(ml_dtypes.float8_e4m3fnuz),
+    19: np.dtype(ml_dtypes.float8_e5m2),
+    20: np.dtype(ml_dtypes.float8_e5m2fnuz),
+    21: np.dtype(ml_dtypes.uint4),
+    22: np.dtype(ml_dtypes.int4),
+    23: np.dtype(ml_dtypes.float4_e2m1fn),
+    24: np.dtype(ml_dtypes.float8_e8m0fnu),
+    25: np.dtype(ml_dtypes.uint2),
+    26: np.dtype(ml_dtypes.int2),
 }
 """`TensorProto.DataType` -> dtype, for the types that are supported."""
+
+_PACKED: Mapping[np.dtype[np.generic], int] = {
+    NUMPY_DTYPES[number]: bits for number, bits in ((21, 4), (22, 4), (23, 4), (25, 2), (26, 2))
+}
+"""Bits of the types of which several elements lie in a byte, the first one lowest."""
 
 
 @dataclass(frozen=True)
@@ -147,20 +163,22 @@ def tensor_array(tensor: TensorProto, source: Source, raw: memoryview | None = N
     if tensor.HasField("segment"):
         raise ModelError(f"{what}: data stored in segments is not supported")
     if tensor.data_location == tensor.EXTERNAL:
-        return _external_array(tensor, source, what, dtype, shape, count * dtype.itemsize)
+        return _external_array(tensor, source, what, dtype, shape, _stored_bytes(count, dtype))
     if raw is None and tensor.HasField("raw_data"):
         raw = memoryview(tensor.raw_data)
     if raw is not None:
-        size = count * dtype.itemsize
+        size = _stored_bytes(count, dtype)
         if len(raw) != size:
             raise ModelError(f"{what}: {len(raw)} bytes of data, expected {size} for {dtype} of shape {list(shape)}")
-        if dtype == np.bool_:
+        if dtype in _PACKED:
+            array = _unpacked(np.frombuffer(raw, np.uint8), dtype, count)
+        elif dtype == np.bool_:
             # A byte other than 0 and 1 is true, but not a valid numpy bool.
             array = np.frombuffer(raw, np.uint8) != 0
         else:
             array = np.frombuffer(raw, dtype.newbyteorder("<")).astype(dtype, copy=False)
     else:
-        array = _typed_array(tensor, dtype)
+        array = _typed_array(tensor, dtype, count)
         if array.size != count:
             raise ModelError(f"{what}: {array.size} elements, expected {count} for shape {list(shape)}")
     array = array.reshape(shape)
@@ -168,8 +186,21 @@ def tensor_array(tensor: TensorProto, source: Source, raw: memoryview | None = N
     return array
 
 
-def _typed_array(tensor: TensorProto, dtype: np.dtype[np.generic]) -> np.ndarray:
-    """Content of the typed fields; each holds several element types, 16-bit floats as their bits."""
+def _stored_bytes(count: int, dtype: np.dtype[np.generic]) -> int:
+    """How many bytes `count` elements take in a model."""
+    return -(-count * _PACKED[dtype] // 8) if dtype in _PACKED else count * dtype.itemsize
+
+
+def _unpacked(stored: np.ndarray, dtype: np.dtype[np.generic], count: int) -> np.ndarray:
+    """The first `count` elements of bytes that hold several each."""
+    bits = _PACKED[dtype]
+    shifts = np.arange(0, 8, bits, dtype=np.uint8)
+    codes = (stored[:, None] >> shifts & ((1 << bits) - 1)).reshape(-1)[:count]
+    return codes.astype(np.uint8).view(dtype)
+
+
+def _typed_array(tensor: TensorProto, dtype: np.dtype[np.generic], count: int) -> np.ndarray:
+    """Content of the typed fields; each holds several element types, floats of 16 bits and fewer as their bits."""
     if dtype == np.float32:
         return np.array(tensor.float_data, np.float32)
     if dtype == np.float64:
@@ -181,7 +212,9 @@ def _typed_array(tensor: TensorProto, dtype: np.dtype[np.generic]) -> np.ndarray
     stored = np.array(tensor.int32_data, np.int32)
     if dtype in (np.float16, np.dtype(ml_dtypes.bfloat16)):
         return stored.astype(np.uint16).view(dtype)
-    return stored.astype(dtype)
+    if dtype in _PACKED:
+        return _unpacked(stored.astype(np.uint8), dtype, count)
+    return stored.astype(np.uint8).view(dtype) if dtype.name.startswith("float8") else stored.astype(dtype)
 
 
 def _external_array(
@@ -208,6 +241,8 @@ def _external_array(
         )
     if size == 0:
         return np.zeros(shape, dtype)
+    if dtype in _PACKED:
+        return _unpacked(np.memmap(path, np.uint8, "r", offset, (size,)), dtype, math.prod(shape)).reshape(shape)
     stored = np.uint8 if dtype == np.bool_ else dtype.newbyteorder("<")
     array = np.memmap(path, stored, "r", offset, shape)
     if dtype == np.bool_:

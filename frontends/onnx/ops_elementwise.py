@@ -9,8 +9,9 @@ from xdsl.dialects.builtin import i1
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from aicc.dialects.graph import activations, arithmetic, choice, comparison, functions
-from aicc.dialects.graph.dtypes import bit_width, is_float, is_integer
+from aicc.dialects.graph.dtypes import bit_width, is_float, is_integer, is_narrow_float
 from aicc.dialects.graph.movement import ExpandOp, ReshapeOp
+from aicc.dialects.graph.narrow import ROUND_MODES, round_mode_named
 from aicc.frontends.onnx.broadcast import second_operand, slope
 from aicc.frontends.onnx.context import Handler, NodeContext, Result
 
@@ -103,7 +104,12 @@ def _cast_like(ctx: NodeContext) -> Result:
 def _converted(ctx: NodeContext, target: Attribute) -> Result:
     if ctx.element(0) == target:
         return ctx.value(0)
-    return ctx.emit(choice.CastOp(ctx.ssa(0), target))
+    # The attribute is for floats of 8 bits only; integers wrap.
+    saturate = is_narrow_float(target) and bool(ctx.attr_int("saturate", 1))
+    name = ctx.attr_str("round_mode", "up")
+    if (mode := round_mode_named(name)) is None:
+        ctx.fail(f"round_mode is '{name}', expected one of {', '.join(ROUND_MODES)}")
+    return ctx.emit(choice.CastOp(ctx.ssa(0), target, saturate=saturate, round_mode=mode))
 
 
 def _dropout(ctx: NodeContext) -> list[Result]:

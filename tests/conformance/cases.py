@@ -36,9 +36,8 @@ class Case:
 
     @property
     def domain(self) -> str:
-        """The operator set that the case is about: the standard one (empty) unless all nodes are from others."""
-        domains = {node.domain for node in self.model.graph.node}
-        return "" if not domains or domains & {"", "ai.onnx"} else min(domains)
+        """The operator set that the case is about: the standard one (empty) unless a node is from another."""
+        return min({node.domain for node in self.model.graph.node} - {"", "ai.onnx"}, default="")
 
     @property
     def deterministic(self) -> bool:

@@ -135,6 +135,24 @@ func.func @f(%x: tensor<2xf32>) {
 
 // -----
 
+// cast: how to round
+func.func @f(%x: tensor<2xf32>) {
+  // expected-error@+1 {{round_mode is 'odd', expected one of up, down, nearest}}
+  %0 = graph.cast %x {round_mode = "odd"} : tensor<2xf32> -> tensor<2xf8E8M0FNU>
+  func.return
+}
+
+// -----
+
+// narrow types are not computed with
+func.func @f(%x: tensor<2xf8E5M2>) {
+  // expected-error@+1 {{operand has element type f8E5M2, expected floats or signed integers or unsigned integers}}
+  %0 = graph.add %x, %x : tensor<2xf8E5M2>, tensor<2xf8E5M2> -> tensor<2xf8E5M2>
+  func.return
+}
+
+// -----
+
 // cast: the shape stays
 func.func @f(%x: tensor<2xf32>) {
   // expected-error@+1 {{result has type tensor<3xi8>, but tensor<2xi8> is inferred}}

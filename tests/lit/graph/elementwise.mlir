@@ -245,6 +245,10 @@ func.func @choices(%c: tensor<3xi1>, %x: tensor<2x3xf32>, %s: tensor<f32>) {
 // CHECK-NEXT:    %{{.*}} = graph.cast %[[X]] : tensor<2xi32> -> tensor<2xsi8>
 // CHECK-NEXT:    %{{.*}} = graph.cast %[[X]] : tensor<2xi32> -> tensor<2xindex>
 // CHECK-NEXT:    %{{.*}} = graph.cast %[[X]] {saturate} : tensor<2xi32> -> tensor<2xui8>
+// CHECK-NEXT:    %{{.*}} = graph.cast %[[X]] : tensor<2xi32> -> tensor<2xui4>
+// CHECK-NEXT:    %[[F:.*]] = graph.cast %[[X]] {saturate} : tensor<2xi32> -> tensor<2xf8E4M3FN>
+// CHECK-NEXT:    %{{.*}} = graph.cast %[[F]] : tensor<2xf8E4M3FN> -> tensor<2xf4E2M1FN>
+// CHECK-NEXT:    %{{.*}} = graph.cast %[[F]] {round_mode = "nearest"} : tensor<2xf8E4M3FN> -> tensor<2xf8E8M0FNU>
 func.func @casts(%x: tensor<2xi32>) {
   %0 = graph.cast %x : tensor<2xi32> -> tensor<2xf16>
   %1 = graph.cast %x : tensor<2xi32> -> tensor<2xbf16>
@@ -254,5 +258,9 @@ func.func @casts(%x: tensor<2xi32>) {
   %5 = graph.cast %x : tensor<2xi32> -> tensor<2xsi8>
   %6 = graph.cast %x : tensor<2xi32> -> tensor<2xindex>
   %7 = graph.cast %x {saturate} : tensor<2xi32> -> tensor<2xui8>
+  %8 = graph.cast %x : tensor<2xi32> -> tensor<2xui4>
+  %9 = graph.cast %x {saturate} : tensor<2xi32> -> tensor<2xf8E4M3FN>
+  %10 = graph.cast %9 : tensor<2xf8E4M3FN> -> tensor<2xf4E2M1FN>
+  %11 = graph.cast %9 {round_mode = "nearest"} : tensor<2xf8E4M3FN> -> tensor<2xf8E8M0FNU>
   func.return
 }

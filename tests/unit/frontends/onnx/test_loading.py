@@ -220,3 +220,45 @@ def test_external_data_outside_the_folder(tmp_path):
             import_onnx(path)
     with pytest.raises(ModelError, match="only be found for a model that is loaded from a file"):
         import_onnx(external("short.bin"))
+
+
+PACKED = [
+    (TensorProto.UINT4, ml_dtypes.uint4, 4),
+    (TensorProto.INT4, ml_dtypes.int4, 4),
+    (TensorProto.FLOAT4E2M1, ml_dtypes.float4_e2m1fn, 4),
+    (TensorProto.UINT2, ml_dtypes.uint2, 2),
+    (TensorProto.INT2, ml_dtypes.int2, 2),
+]
+
+
+@pytest.mark.parametrize("place", ["raw", "typed", "external"])
+@pytest.mark.parametrize("data_type, dtype, bits", PACKED, ids=lambda value: getattr(value, "__name__", str(value)))
+def test_several_elements_in_a_byte(data_type, dtype, bits, place, tmp_path):
+    """Lowest bits first; 7 elements, so that the last byte is not full."""
+    codes = np.array([1, 3, 0, 2, 3, 1, 2], np.uint8)
+    packed = np.zeros(-(-7 * bits // 8), np.uint8)
+    for i, code in enumerate(codes):
+        packed[i * bits // 8] |= code << (i * bits % 8)
+    tensor = TensorProto(name="w", data_type=data_type, dims=[7])
+    match place:
+        case "raw":
+            tensor.raw_data = packed.tobytes()
+        case "typed":
+            tensor.int32_data.extend(packed.tolist())
+        case "external":
+            (tmp_path / "w.bin").write_bytes(b"12345678" + packed.tobytes())
+            tensor.data_location = TensorProto.EXTERNAL
+            for key, value in (("location", "w.bin"), ("offset", "8"), ("length", str(len(packed)))):
+                tensor.external_data.add(key=key, value=value)
+    made = model([helper.make_node("Cast", ["w"], ["y"], "n", to=TensorProto.FLOAT)], {}, ["y"])
+    made.graph.initializer.append(tensor)
+    (tmp_path / "model.onnx").write_bytes(made.SerializeToString())
+    (found,) = run_module(import_onnx(tmp_path / "model.onnx"), {})
+    np.testing.assert_array_equal(found, codes.view(dtype).astype(np.float32))
+
+
+def test_floats_of_8_bits_in_typed_fields():
+    tensor = TensorProto(name="w", data_type=TensorProto.FLOAT8E5M2, dims=[2], int32_data=[0x3C, 0xC0])
+    made = model([helper.make_node("Cast", ["w"], ["y"], "n", to=TensorProto.FLOAT)], {}, ["y"])
+    made.graph.initializer.append(tensor)
+    np.testing.assert_array_equal(run_module(import_onnx(made), {})[0], [1, -2])
