@@ -57,6 +57,24 @@ def compile_module(
     cache: bool = True,
 ) -> CompiledProgram:
     """Takes `module` from the level it is at through `pipeline` to object code for `machine`; changes `module`."""
+    buffers, parts = lowered(module, pipeline, options)
+    entry_points = next(parts)
+    text, has_prepare = signature_text(entry_points)
+    objects = emit_objects(chain([entry_points], parts), machine, cache=cache)
+    weights = {
+        str(entry["name"]): _weight(entry, buffers)
+        for entry in json.loads(text)["buffers"]
+        if entry["kind"] == "weight"
+    }
+    return CompiledProgram(parse_signature(text), objects, weights, has_prepare, machine=_requirements(machine))
+
+
+def lowered(module: ModuleOp, pipeline: str, options: PipelineOptions) -> tuple[dict[str, Buffer], Iterator[ModuleOp]]:
+    """
+    The weights of `module` by name, and the modules in the LLVM dialect that it becomes: entry points, then kernels.
+
+    The last step goes kernel by kernel, so that object code is made while others are lowered. Uses `module` up.
+    """
     verify(module)
     level = level_of(module)
     if level != LEVELS[-1]:
@@ -65,17 +83,7 @@ def compile_module(
     PipelineRunner(make_context(), watching_instruments(), verify_borders=False).run(steps[:-1], module)
     # The llvm dialect knows weights by name only; until then passes make new ones, as folding does.
     buffers = settle_names(module)
-    # The last step goes kernel by kernel, so that object code is made while further kernels are lowered.
-    parts = _lowered(module) if steps else iter(split(module))
-    entry_points = next(parts)
-    text, has_prepare = _signature_text(entry_points)
-    objects = emit_objects(chain([entry_points], parts), machine, cache=cache)
-    weights = {
-        str(entry["name"]): _weight(entry, buffers)
-        for entry in json.loads(text)["buffers"]
-        if entry["kind"] == "weight"
-    }
-    return CompiledProgram(parse_signature(text), objects, weights, has_prepare, machine=_requirements(machine))
+    return buffers, _lowered(module) if steps else iter(split(module))
 
 
 def _lowered(module: ModuleOp) -> Iterator[ModuleOp]:
@@ -106,7 +114,8 @@ def _requirements(target: Target) -> Machine:
     return Machine(target.triple, tuple(sorted({*enabled, *target.needs})))
 
 
-def _signature_text(module: ModuleOp) -> tuple[str, bool]:
+def signature_text(module: ModuleOp) -> tuple[str, bool]:
+    """The signature of the program with these entry points, and whether it has a `prepare`."""
     text: str | None = None
     has_prepare = False
     for op in module.ops:

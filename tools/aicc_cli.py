@@ -1,5 +1,7 @@
-"""The `aicc` command: `aicc run` executes a model, `aicc import` turns one into textual IR, `aicc schedules` prints
-how its kernels are run, `aicc cache` shows what is kept of compilations."""
+"""
+The `aicc` command: `aicc run` executes a model, `aicc check` says what is in one, `aicc import` turns one into textual
+IR, `aicc schedules` prints how its kernels are run, `aicc cache` shows what is kept of compilations.
+"""
 
 from __future__ import annotations
 
@@ -28,13 +30,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="NAME=FILE.npy|random",
         help="value of an input; inputs that are not given are random (seed 0)",
     )
-    run.add_argument(
-        "--size",
-        action="append",
-        default=[],
-        metavar="SYMBOL=N",
-        help="value of a symbol for random inputs (default 1)",
-    )
+    _add_size_option(run)
     folder_help = "folder of the weight files that IR on standard input names (default: the current one)"
     run.add_argument("--weights-folder", metavar="DIR", help=folder_help)
     run.add_argument("--output-dir", metavar="DIR", help="write each output to DIR/<name>.npy instead of printing it")
@@ -63,12 +59,33 @@ def _parser() -> argparse.ArgumentParser:
     schedules.add_argument("-o", dest="output", default="-", metavar="FILE.mlir", help="output file (default: stdout)")
     add_compile_options(schedules, ["target", "fast_math", "winograd"])
 
+    check = commands.add_parser(
+        "check",
+        help="say what is not supported in a model, and what it needs: sizes, memory, arithmetic, kernels",
+        allow_abbrev=False,
+    )
+    check.add_argument("model", help="an ONNX or .mlir file")
+    _add_size_option(check)
+    check.add_argument("--json", action="store_true", help="print everything as JSON")
+    check.add_argument("--all", action="store_true", help="show all kernels")
+    add_compile_options(check, OF_CODE)
+
     cache = commands.add_parser("cache", help="show, empty or explain the cache of compiled code", allow_abbrev=False)
     _add_cache_parser(cache)
 
-    for command in (cache, run, importer, schedules):
+    for command in (cache, check, run, importer, schedules):
         command.add_argument("--traceback", action="store_true", help="show where in aicc an error comes from")
     return parser
+
+
+def _add_size_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--size",
+        action="append",
+        default=[],
+        metavar="SYMBOL=N",
+        help="value of a symbol (default 1)",
+    )
 
 
 def _add_cache_parser(parser: argparse.ArgumentParser) -> None:
@@ -92,13 +109,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     if options.command is None:
         parser.print_usage(sys.stderr)
-        print("aicc: error: expected a command: run, import, schedules or cache", file=sys.stderr)
+        print("aicc: error: expected a command: run, check, import, schedules or cache", file=sys.stderr)
         return 2
     try:
         if options.command == "run":
             from aicc.tools.cli_run import run_command
 
             return run_command(options)
+        if options.command == "check":
+            from aicc.tools.cli_check import check_command
+
+            return check_command(options)
         if options.command == "schedules":
             from aicc.tools.cli_schedules import schedules_command
 

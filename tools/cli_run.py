@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 
-from aicc.runtime.expressions import compile_expression
 from aicc.runtime.model import Model
 from aicc.runtime.signature import TensorInfo
 from aicc.tools.cli_errors import UsageError
+from aicc.tools.cli_inputs import input_arrays
 from aicc.tools.compile_options import compile_options
 from aicc.tools.instruments import Timing
 
@@ -57,7 +57,7 @@ def _run(source: Any, options: argparse.Namespace, start: float) -> int:
         print(timing.report(), file=sys.stderr)
     inputs, outputs, run = _interpreted(source) if model is None else _compiled(model)
     ready = time.perf_counter()
-    arrays = _arrays(inputs, _pairs(options.input, "--input"), _pairs(options.size, "--size"))
+    arrays = input_arrays(inputs, options.input, options.size)
     results = run(arrays)
     _write(outputs, results, options.output_dir)
     if model is not None and options.profile:
@@ -111,75 +111,6 @@ def _interpreted(module: ModuleOp) -> tuple[Sequence[TensorInfo], Sequence[Tenso
         return evaluate_function(main, [arrays[info.name] for info in inputs], module)
 
     return inputs, outputs, run
-
-
-def _pairs(texts: Sequence[str], flag: str) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for text in texts:
-        name, sign, value = text.rpartition("=")
-        if not sign or not name:
-            raise UsageError(f"{flag} {text}: expected NAME=VALUE")
-        if name in found:
-            raise UsageError(f"{flag} {text}: '{name}' is given twice")
-        found[name] = value
-    return found
-
-
-def _arrays(inputs: Sequence[TensorInfo], files: Mapping[str, str], sizes: Mapping[str, str]) -> dict[str, np.ndarray]:
-    names = [info.name for info in inputs]
-    symbols = sorted(
-        {symbol for info in inputs for dim in info.shape if isinstance(dim, str) for symbol in _symbols(dim)}
-    )
-    for name in files:
-        if name not in names:
-            raise UsageError(f"--input {name}: the model has {', '.join(names) or 'no inputs'}")
-    for name, value in sizes.items():
-        if not value.isdigit():
-            raise UsageError(f"--size {name}={value}: expected a size of at least 0")
-        if name not in symbols:
-            raise UsageError(f"--size {name}: the model has {', '.join(symbols) or 'no symbols'}")
-    generator = np.random.default_rng(0)
-    arrays: dict[str, np.ndarray] = {}
-    for info in inputs:
-        given = files.get(info.name, "random")
-        if given == "random":
-            arrays[info.name] = _random(info, sizes, generator)
-        else:
-            arrays[info.name] = _read(given, info)
-    return arrays
-
-
-def _read(path: str, info: TensorInfo) -> np.ndarray:
-    try:
-        array = np.load(path, allow_pickle=False)
-    except ValueError as error:
-        raise UsageError(f"--input {info.name}: {path} is no .npy file of numbers") from error
-    # The .npy format knows no bfloat16: it is saved as two opaque bytes.
-    if array.dtype.kind == "V" and array.dtype.itemsize == info.dtype.itemsize:
-        return array.view(info.dtype)
-    return array
-
-
-def _random(info: TensorInfo, sizes: Mapping[str, str], generator: np.random.Generator) -> np.ndarray:
-    """Standard normal for floats, small non-negative numbers for integers, either for booleans."""
-    shape = [dim if isinstance(dim, int) else _size(dim, sizes) for dim in info.shape]
-    kind = info.dtype.kind
-    if kind == "b":
-        return generator.integers(0, 2, shape).astype(np.bool_)
-    if kind in "iu":
-        return generator.integers(0, 10, shape).astype(info.dtype)
-    return generator.standard_normal(shape).astype(info.dtype)
-
-
-def _symbols(text: str) -> list[str]:
-    """The symbols in the expression of a size."""
-    names = re.findall(r"`([^`]*)`|([A-Za-z_][A-Za-z0-9_.$]*)", text)
-    return sorted({quoted or plain for quoted, plain in names})
-
-
-def _size(text: str, sizes: Mapping[str, str]) -> int:
-    symbols = _symbols(text)
-    return compile_expression(text, symbols)([int(sizes.get(name, 1)) for name in symbols])
 
 
 def _write(outputs: Sequence[TensorInfo], results: Sequence[np.ndarray], folder: str | None) -> None:

@@ -1,0 +1,105 @@
+"""Arrays for a model's inputs, as a command line names them: from files, or random."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from aicc.runtime.expressions import compile_expression
+from aicc.runtime.signature import TensorInfo
+from aicc.tools.cli_errors import UsageError
+
+
+def named_values(texts: Sequence[str], flag: str) -> dict[str, str]:
+    """
+    `NAME=VALUE` texts as a table.
+
+    Raises:
+        UsageError: one is of another form, or a name is given twice.
+    """
+    found: dict[str, str] = {}
+    for text in texts:
+        name, sign, value = text.rpartition("=")
+        if not sign or not name:
+            raise UsageError(f"{flag} {text}: expected NAME=VALUE")
+        if name in found:
+            raise UsageError(f"{flag} {text}: '{name}' is given twice")
+        found[name] = value
+    return found
+
+
+def sizes_given(texts: Sequence[str]) -> dict[str, int]:
+    """
+    The values of symbols, given as `SYMBOL=N`.
+
+    Raises:
+        UsageError: one is of another form, or no size.
+    """
+    sizes = named_values(texts, "--size")
+    for name, value in sizes.items():
+        if not value.isdigit():
+            raise UsageError(f"--size {name}={value}: expected a size of at least 0")
+    return {name: int(value) for name, value in sizes.items()}
+
+
+def input_arrays(infos: Sequence[TensorInfo], given: Sequence[str], texts: Sequence[str]) -> dict[str, np.ndarray]:
+    """
+    An array for each of `infos`: from the file that `given` (`NAME=FILE.npy`) names for it, else random, with the
+    values of symbols in `texts` (`SYMBOL=N`), 1 by default.
+
+    Raises:
+        UsageError: there is no such input or symbol, or a file holds no array.
+        OSError: a file cannot be read.
+    """
+    files, sizes = named_values(given, "--input"), sizes_given(texts)
+    names = [info.name for info in infos]
+    symbols = sorted(
+        {symbol for info in infos for dim in info.shape if isinstance(dim, str) for symbol in _symbols(dim)}
+    )
+    for name in files:
+        if name not in names:
+            raise UsageError(f"--input {name}: the model has {', '.join(names) or 'no inputs'}")
+    for name in sizes:
+        if name not in symbols:
+            raise UsageError(f"--size {name}: the model has {', '.join(symbols) or 'no symbols'}")
+    generator = np.random.default_rng(0)
+    arrays: dict[str, np.ndarray] = {}
+    for info in infos:
+        file = files.get(info.name, "random")
+        arrays[info.name] = _random(info, sizes, generator) if file == "random" else _read(file, info)
+    return arrays
+
+
+def _read(path: str, info: TensorInfo) -> np.ndarray:
+    try:
+        array = np.load(path, allow_pickle=False)
+    except ValueError as error:
+        raise UsageError(f"--input {info.name}: {path} is no .npy file of numbers") from error
+    # The .npy format knows no bfloat16: it is saved as two opaque bytes.
+    if array.dtype.kind == "V" and array.dtype.itemsize == info.dtype.itemsize:
+        return array.view(info.dtype)
+    return array
+
+
+def _random(info: TensorInfo, sizes: Mapping[str, int], generator: np.random.Generator) -> np.ndarray:
+    """Standard normal for floats, small non-negative numbers for integers, either for booleans."""
+    shape = [dim if isinstance(dim, int) else _size(dim, sizes) for dim in info.shape]
+    kind = info.dtype.kind
+    if kind == "b":
+        return generator.integers(0, 2, shape).astype(np.bool_)
+    if kind in "iu":
+        return generator.integers(0, 10, shape).astype(info.dtype)
+    return generator.standard_normal(shape).astype(info.dtype)
+
+
+def _symbols(text: str) -> list[str]:
+    """The symbols in the expression of a size."""
+    names = re.findall(r"`([^`]*)`|([A-Za-z_][A-Za-z0-9_.$]*)", text)
+    return sorted({quoted or plain for quoted, plain in names})
+
+
+def _size(text: str, sizes: Mapping[str, int]) -> int:
+    symbols = _symbols(text)
+    return compile_expression(text, symbols)([sizes.get(name, 1) for name in symbols])
