@@ -1,35 +1,51 @@
 """From a module, or what becomes one, to a compiled program: the part of `aicc.compile` that needs the compiler."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
-from itertools import chain
 from typing import Any
 
 import numpy as np
+from xdsl.dialects import llvm
 from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.func import CallOp, FuncOp
+from xdsl.ir import Region
+from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import DiagnosticException
 
 from aicc.backends.llvm.targets import Target
+from aicc.backends.llvm.writer import module_to_llvm_text
 from aicc.collector import paused_collector
 from aicc.dialects.graph.buffers import Buffer, make_buffer, search_folder, settle_names
+from aicc.dialects.loops.call import CallOp as KernelCallOp
+from aicc.dialects.loops.functions import kernels
 from aicc.faults import reproduced
+from aicc.forks import Forks
 from aicc.lowering.context import OWN_PASSES, make_context, registry
 from aicc.lowering.levels import level_of
+from aicc.lowering.loops_to_llvm import ConvertLoopsToLLVMPass, lower_parts
 from aicc.lowering.pipelines import LEVELS, PipelineOptions, Step, pipeline_steps
 from aicc.lowering.signature import main_function
-from aicc.objects import emit_objects, split
+from aicc.objects import Made, keep, make_object, split
+from aicc.runtime.cache import Cache
 from aicc.runtime.compiled import CompiledProgram, Machine
 from aicc.runtime.signature import parse_signature
 from aicc.source import load_module, model_folder
 from aicc.tools.instruments import watching_instruments
 from aicc.tools.pipeline import PassStep
-from aicc.tools.runner import InternalFault, PipelineRunner
+from aicc.tools.runner import InternalFault, PipelineRunner, op_count
+from aicc.transforms.auto_schedule_callers import constant_buffers
+from aicc.transforms.kernel_clock import tell
+from aicc.transforms.kernel_unit import Callers, CallersPass, KernelUnit, UnitPass
+from aicc.transforms.loops_apply_schedules import schedules
+from aicc.transforms.schedule_writer import SUFFIX
 from aicc.transforms.verify import verify
+from aicc.units import UnitWork
+from aicc.versions import aicc_version, library_versions, plug_in_versions
 
 
 def compile_model(
-    model: Any, pipeline: str, options: PipelineOptions, machine: Target, *, cache: bool
+    model: Any, pipeline: str, options: PipelineOptions, machine: Target, *, cache: bool, processes: int = 1
 ) -> CompiledProgram:
     """
     The program of `model`, whatever `aicc.compile` takes.
@@ -43,7 +59,7 @@ def compile_model(
     folder = model_folder(model)
     with paused_collector(), nullcontext() if folder is None else search_folder(folder):
         try:
-            return compile_module(module, pipeline, options, machine, cache=cache)
+            return compile_module(module, pipeline, options, machine, cache=cache, processes=processes)
         except InternalFault as fault:
             raise reproduced(fault, load_module(model), pipeline, options.target) from fault
 
@@ -55,17 +71,49 @@ def compile_module(
     machine: Target,
     *,
     cache: bool = True,
+    processes: int = 1,
 ) -> CompiledProgram:
-    """Takes `module` from the level it is at through `pipeline` to object code for `machine`; changes `module`."""
-    buffers, parts = lowered(module, pipeline, options)
-    entry_points = next(parts)
-    text, has_prepare = signature_text(entry_points)
-    objects = emit_objects(chain([entry_points], parts), machine, cache=cache)
+    """
+    Takes `module` from the level it is at through `pipeline` to object code for `machine`; changes `module`.
+
+    Kernels are made in up to `processes` processes; with more than one, this one must have no threads.
+    """
+    store = Cache.open() if cache else None
+    version = "" if store is None else _version()
+    passes, runner = _passes_for(module, pipeline, options)
+    first = units_from(passes)
+    runner.run([PassStep(one) for one in passes[:first]], module)
+    units = take_units(module)
+    work = UnitWork(units, [one for one in passes[first:] if isinstance(one, UnitPass)], machine, store, version)
+    order = sorted(range(len(units)), key=lambda index: -op_count(units[index].kernel))
+    with Forks(work, min(processes - 1, len(units) // _UNITS_PER_PROCESS)) as forks:
+        numbers = {index: forks.add(work.kernel_task(index)) for index in order}
+        made = [Made.from_bytes(result) for result in forks.results(numbers[index] for index in range(len(units)))]
+        callers = Callers(module, {unit.name: one.demands for unit, one in zip(units, made, strict=True)})
+        packers: list[int] = []
+        for one in passes[first:-1]:
+            if isinstance(one, CallersPass):
+                one.apply_to_callers(callers)
+                packers += [forks.add(work.packer_task(unit)) for unit in callers.packers]
+                callers.packers.clear()
+            runner.run([PassStep(one)], module)
+        # The llvm dialect knows weights by name only; until then passes make new ones, as folding does.
+        buffers = settle_names(module)
+        parts = list(_lowered(module) if passes else split(module))
+        text, has_prepare = signature_text(parts[0])
+        rest = [make_object(module_to_llvm_text(part), _name(part), machine, store) for part in parts]
+        made = [*rest, *made, *(Made.from_bytes(result) for result in forks.results(packers))]
+    for work_kind, name, seconds in (time for one in made for time in one.times):
+        tell(work_kind, name, seconds)
+    # Modules that were imported after the sources had changed are not those of the keys.
+    if store is not None and version == _version():
+        keep(made, store)
     weights = {
         str(entry["name"]): _weight(entry, buffers)
         for entry in json.loads(text)["buffers"]
         if entry["kind"] == "weight"
     }
+    objects = [one.image for one in made]
     return CompiledProgram(parse_signature(text), objects, weights, has_prepare, machine=_requirements(machine))
 
 
@@ -73,28 +121,77 @@ def lowered(module: ModuleOp, pipeline: str, options: PipelineOptions) -> tuple[
     """
     The weights of `module` by name, and the modules in the LLVM dialect that it becomes: entry points, then kernels.
 
-    The last step goes kernel by kernel, so that object code is made while others are lowered. Uses `module` up.
+    Uses `module` up.
     """
+    passes, runner = _passes_for(module, pipeline, options)
+    runner.run([PassStep(one) for one in passes[:-1]], module)
+    return settle_names(module), _lowered(module) if passes else iter(split(module))
+
+
+def _passes_for(module: ModuleOp, pipeline: str, options: PipelineOptions) -> tuple[list[ModulePass], PipelineRunner]:
+    """What takes `module`, which is verified, from the level it is at to LLVM, and what runs it."""
     verify(module)
     level = level_of(module)
     if level != LEVELS[-1]:
         main_function(module)
-    steps = [PassStep(_load(step)) for step in pipeline_steps(pipeline, options, start=level)]
-    PipelineRunner(make_context(), watching_instruments(), verify_borders=False).run(steps[:-1], module)
-    # The llvm dialect knows weights by name only; until then passes make new ones, as folding does.
-    buffers = settle_names(module)
-    return buffers, _lowered(module) if steps else iter(split(module))
+    passes = [_load(step) for step in pipeline_steps(pipeline, options, start=level)]
+    return passes, PipelineRunner(make_context(), watching_instruments(), verify_borders=False)
+
+
+_OF_ENTRY_POINTS = frozenset({"loops-hoist-constants", "loops-plan-memory", "loops-profile", "convert-loops-to-llvm"})
+"""Passes to which it makes no difference what is in kernels, and which need only their declarations."""
+
+
+def units_from(passes: Sequence[ModulePass]) -> int:
+    """The position of the first of the last passes all of which can do their work with kernels apart."""
+    position = len(passes)
+    while position and (isinstance(passes[position - 1], UnitPass) or passes[position - 1].name in _OF_ENTRY_POINTS):
+        position -= 1
+    return position
+
+
+_UNITS_PER_PROCESS = 4
+"""Kernels for each of which one more process pays: it costs as much as making one."""
+
+
+def _version() -> str:
+    return json.dumps([aicc_version(), library_versions(), plug_in_versions()])
+
+
+def take_units(module: ModuleOp) -> list[KernelUnit]:
+    """Leaves declarations in the place of the kernels of `module` that call nothing, and gives these."""
+    constants = constant_buffers(module)
+    sequences = {op.sym_name.data.removesuffix(SUFFIX): op for op in schedules(module)}
+    units: list[KernelUnit] = []
+    for kernel in list(kernels(module)):
+        if any(isinstance(op, CallOp | KernelCallOp) for op in kernel.walk()):
+            continue
+        name = kernel.sym_name.data
+        declaration = FuncOp(name, kernel.function_type, Region(), kernel.sym_visibility, arg_attrs=kernel.arg_attrs)
+        declaration.attributes = dict(kernel.attributes)
+        declaration.location = kernel.location
+        module.body.block.insert_op_before(declaration, kernel)
+        kernel.detach()
+        sequence = sequences.get(name)
+        if sequence is not None:
+            sequence.detach()
+        units.append(KernelUnit(kernel, sequence, constants.get(name, frozenset())))
+    return units
+
+
+def _name(part: ModuleOp) -> str:
+    """The kernel or entry point that a part is made for: the last function that others can call."""
+    names = [op.sym_name.data for op in part.ops if isinstance(op, llvm.FuncOp) and op.body.blocks]
+    return names[-1] if names else ""
 
 
 def _lowered(module: ModuleOp) -> Iterator[ModuleOp]:
     """
-    `lower_parts`, which is imported when it is needed.
+    The entry points and the functions left in `module`, each by itself.
 
     Raises:
         InternalFault: for an exception that is no diagnostic, as from any pass.
     """
-    from aicc.lowering.loops_to_llvm import ConvertLoopsToLLVMPass, lower_parts
-
     try:
         yield from lower_parts(module)
     except DiagnosticException:
@@ -103,7 +200,7 @@ def _lowered(module: ModuleOp) -> Iterator[ModuleOp]:
         raise InternalFault(f"pass '{ConvertLoopsToLLVMPass.name}'") from error
 
 
-def _load(step: Step) -> Any:
+def _load(step: Step) -> ModulePass:
     assert step.name in OWN_PASSES or step.name in registry().passes, step.name
     return registry().passes[step.name]()(**step.options)
 

@@ -6,12 +6,17 @@ The compiler itself is imported only when the cache has no program for the model
 
 from __future__ import annotations
 
+import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aicc.model_content import content_of
 
 if TYPE_CHECKING:
+    from aicc.lowering.pipelines import PipelineOptions
+    from aicc.model_content import Content
+    from aicc.runtime.compiled import CompiledProgram
     from aicc.runtime.model import Model
 
 OPT_LEVELS = {0: "O0", 2: "O2"}
@@ -52,7 +57,10 @@ def compile(
         raise ValueError(f"schedules are given, but opt_level is {opt_level}, expected 2")
     if threads is not None and threads < 1:
         raise ValueError(f"threads is {threads}, expected at least 1")
-    hashed = content_of(model) if cache else None
+    content = content_of(model)
+    if cache and content is not None:
+        with suppress(OSError):
+            content.hash()
     # Imported while the model is being hashed.
     from aicc.backends.llvm.targets import TargetError, lacking_here, target_by_name
     from aicc.lowering.pipelines import PipelineOptions
@@ -72,13 +80,33 @@ def compile(
         schedules=None if schedules is None else str(schedules),
     )
     pipeline = OPT_LEVELS[opt_level]
-    entry = ModelCache.of(model, hashed, pipeline, options, machine) if cache else None
+    entry = ModelCache.of(model, content, pipeline, options, machine) if cache else None
     program = None if entry is None else entry.find()
     if program is not None:
         return Model(program, threads=threads)
-    from aicc.compilation import compile_model
+    program = _compile_outside(model, content, pipeline, options, cache=cache)
+    if program is None:
+        from aicc.compilation import compile_model
 
-    loaded = LoadedProgram(compile_model(model, pipeline, options, machine, cache=cache))
+        program = compile_model(model, pipeline, options, machine, cache=cache)
+    loaded = LoadedProgram(program)
     if entry is not None:
         entry.keep(loaded.program)
     return Model(loaded, threads=threads)
+
+
+def _compile_outside(
+    model: Any, content: Content | None, pipeline: str, options: PipelineOptions, *, cache: bool
+) -> CompiledProgram | None:
+    """The program, made by a process of its own; None where the compiler is here already, or that process failed."""
+    from aicc.outside import Outside, can_send
+    from aicc.runtime.threads import default_threads
+
+    if "xdsl" in sys.modules or not can_send(model):
+        return None
+    try:
+        outside = Outside()
+    except OSError:
+        return None
+    with outside:
+        return outside.compile(model, content, pipeline, options, cache=cache, processes=default_threads())

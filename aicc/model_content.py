@@ -1,5 +1,6 @@
 """
-What a model consists of: its own bytes and those of the files that it names, hashed, and where its weights lie in them.
+What a model consists of: its own bytes and those of the files that it names, their hashes, and where its weights lie in
+them.
 
 The hash of an ONNX file covers its external data, that of textual IR the files of its weights.
 """
@@ -29,16 +30,27 @@ MODEL = ""
 _STRING = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
 
 
-@dataclass(frozen=True)
+@dataclass
 class Content:
-    """The content of one model, still being hashed."""
+    """The content of one model."""
 
     kind: str
     """`onnx` or `text`."""
-    hashes: Mapping[str, TreeHash | str]
-    """Name -> hash of the model's own bytes, and of each other file by its name in the model."""
     sources: Mapping[str, Path | memoryview]
-    """Name -> where the bytes are; weights may lie in them."""
+    """Name -> where the bytes are, of the model itself and of each file by its name in the model."""
+    text: str | None = None
+    """The model itself where it is text, which holds no weights."""
+    _hashes: dict[str, TreeHash] | None = None
+
+    def hash(self) -> None:
+        """
+        Starts hashing.
+
+        Raises:
+            OSError: a file cannot be opened.
+        """
+        if self._hashes is None:
+            self._hashes = {name: TreeHash(source) for name, source in self.sources.items()}
 
     def digests(self) -> dict[str, str]:
         """
@@ -47,7 +59,9 @@ class Content:
         Raises:
             OSError: a file cannot be read.
         """
-        return {name: hash if isinstance(hash, str) else hash.hexdigest() for name, hash in self.hashes.items()}
+        self.hash()
+        own = {} if self.text is None else {MODEL: digest_of(self.text.encode())}
+        return own | {name: hash.hexdigest() for name, hash in (self._hashes or {}).items()}
 
     def source(self, name: str) -> np.ndarray:
         """The bytes of a source, mapped where it is a file."""
@@ -115,8 +129,6 @@ def _ranges_in_memory(sources: Mapping[str, Path | memoryview]) -> list[_Range]:
 def content_of(model: Any) -> Content | None:
     """
     The content of a path, bytes or text; None for what can only be told by the compiler: a broken model, an object.
-
-    Hashing starts at once.
     """
     try:
         if isinstance(model, bytes):
@@ -134,29 +146,26 @@ def content_of(model: Any) -> Content | None:
 def _onnx(source: Path | memoryview, path: Path | None) -> Content | None:
     from aicc.frontends.onnx.wire import external_files
 
-    hashes: dict[str, TreeHash | str] = {MODEL: TreeHash(source)}
     sources: dict[str, Path | memoryview] = {MODEL: source}
     data = memoryview(_mapped(source)) if isinstance(source, Path) else source
     for location in external_files(data):
         inner = PurePosixPath(location)
         if path is None or inner.is_absolute() or ".." in inner.parts:
             return None
-        file = path.resolve().parent / location
-        hashes[location], sources[location] = TreeHash(file), file
-    return Content("onnx", hashes, sources)
+        sources[location] = path.resolve().parent / location
+    return Content("onnx", sources)
 
 
 def _text(text: str, folder: Path) -> Content:
-    hashes: dict[str, TreeHash | str] = {MODEL: digest_of(text.encode())}
     sources: dict[str, Path | memoryview] = {}
     if "graph.buffer" in text:
         # Any string may be the name of a file; one too many does no harm.
         for match in _STRING.finditer(text):
             name = _unescaped(match[1])
             file = folder / name
-            if name not in hashes and name and "\0" not in name and len(name) < 4096 and file.is_file():
-                hashes[name], sources[name] = TreeHash(file), file
-    return Content("text", hashes, sources)
+            if name and "\0" not in name and len(name) < 4096 and file.is_file():
+                sources[name] = file
+    return Content("text", sources, text)
 
 
 def _unescaped(text: str) -> str:

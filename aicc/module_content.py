@@ -10,9 +10,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.printer import Printer
 
-from aicc.content import TreeHash, digest_of
 from aicc.dialects.graph.buffers import Buffer, BufferAttr
-from aicc.model_content import MODEL, Content
+from aicc.model_content import Content
 from aicc.versions import plug_in_packages
 
 _KNOWN = frozenset({"aicc", "xdsl"})
@@ -29,7 +28,6 @@ def content_of_module(model: Any) -> Content | None:
     known = _KNOWN | plug_in_packages()
     if any(type(op).__module__.partition(".")[0] not in known for op in model.walk()):
         return None
-    hashes: dict[str, TreeHash | str] = {MODEL: digest_of(_normalised(model).encode())}
     sources: dict[str, memoryview] = {}
     seen: dict[str, Buffer] = {}
     for op in model.walk():
@@ -44,8 +42,7 @@ def content_of_module(model: Any) -> Content | None:
             seen[name] = buffer
             data = np.ascontiguousarray(buffer.array()).reshape(-1).view(np.uint8)
             sources[name] = data.data
-            hashes[name] = TreeHash(sources[name])
-    return Content("text", hashes, sources)
+    return Content("text", sources, _normalised(model))
 
 
 def _normalised(module: ModuleOp) -> str:

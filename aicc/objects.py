@@ -1,32 +1,93 @@
 """
-From a module in the LLVM dialect to object code: split by kernel, each found in the cache or emitted.
+Object code of parts of a program, from the cache or emitted, and what the cache keeps of each.
 
 Each kernel is an object of its own, so that a change in one leaves the others' cache entries good.
 """
 
-from collections.abc import Iterable
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from xdsl.dialects import llvm
 from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr
 from xdsl.ir import Operation
 
-from aicc.backends.llvm.objects import PASSES
-from aicc.backends.llvm.pool import Emitter
+from aicc.backends.llvm.objects import PASSES, emit_object
 from aicc.backends.llvm.targets import Target
-from aicc.backends.llvm.writer import module_to_llvm_text
 from aicc.content import digest_of
 from aicc.runtime.cache import Cache
-from aicc.runtime.threads import default_threads
-from aicc.transforms.kernel_clock import tell
+from aicc.transforms.kernel_clock import kernel_time
+from aicc.transforms.kernel_unit import Demands
 from aicc.versions import library_versions
 
 ENTRY_POINTS = ("main", "prepare")
+
+_HEAD = struct.Struct("<I")
 
 
 def object_key(text: str, target: str) -> str:
     """The entry's name: all that the object depends on is LLVM text, target, passes and the versions of the tools."""
     versions = library_versions()
     return digest_of(f"{versions['llvmlite']} {versions['LLVM']} {target} {PASSES}\0{text}".encode())
+
+
+@dataclass
+class Made:
+    """What came of a kernel or packing kernel."""
+
+    image: bytes
+    demands: Demands = field(default_factory=Demands)
+    object_key: str = ""
+    """Where the object is, or belongs, in the cache; empty without one."""
+
+    unit_key: str = ""
+    """Where `demands` and `object_key` are, or belong."""
+
+    new: bool = True
+    """Whether the object is not in the cache yet."""
+
+    new_unit: bool = True
+    times: list[tuple[str, str, float]] = field(default_factory=list[tuple[str, str, float]])
+    """Kind of work, kernel and seconds, as `kernel_clock` tells them."""
+
+    def to_bytes(self) -> bytes:
+        """What `from_bytes` reads back."""
+        head = json.dumps(
+            [self.demands.to_json(), self.object_key, self.unit_key, self.new, self.new_unit, self.times]
+        ).encode()
+        return _HEAD.pack(len(head)) + head + self.image
+
+    @staticmethod
+    def from_bytes(data: bytes) -> Made:
+        """What `to_bytes` made."""
+        (size,) = _HEAD.unpack_from(data)
+        demands, object_key, unit_key, new, new_unit, times = json.loads(data[_HEAD.size : _HEAD.size + size])
+        image = data[_HEAD.size + size :]
+        return Made(image, Demands.from_json(demands), object_key, unit_key, new, new_unit, list(map(tuple, times)))
+
+
+def make_object(text: str, name: str, target: Target, cache: Cache | None) -> Made:
+    """The object of LLVM text, from the cache where it is there."""
+    key = "" if cache is None else object_key(text, repr(target))
+    image = None if cache is None else cache.read_object(key)
+    if image is not None:
+        return Made(image, object_key=key, new=False)
+    with kernel_time("emit", name):
+        return Made(emit_object(text, target), object_key=key)
+
+
+def keep(made: Sequence[Made], cache: Cache) -> None:
+    """Adds to the cache what is new."""
+    for item in made:
+        if item.new:
+            cache.write_object(item.object_key, item.image)
+        if item.unit_key and item.new_unit:
+            cache.write_unit(item.unit_key, json.dumps([item.object_key, item.demands.to_json()]).encode())
+    if any(item.new for item in made):
+        cache.prune()
 
 
 def _referenced(operation: Operation) -> list[str]:
@@ -81,40 +142,3 @@ def _is_defined_function(op: Operation) -> bool:
 def _declaration(op: Operation) -> Operation:
     assert isinstance(op, llvm.FuncOp)
     return llvm.FuncOp(op.sym_name.data, op.function_type, llvm.LinkageAttr("external"))
-
-
-def _name(part: ModuleOp) -> str:
-    """The kernel or entry point that a part is made for: the last function that others can call."""
-    names = [op.sym_name.data for op in part.ops if isinstance(op, llvm.FuncOp) and op.body.blocks]
-    return names[-1] if names else ""
-
-
-def emit_objects(parts: Iterable[ModuleOp], target: Target, *, cache: bool) -> list[bytes]:
-    """
-    Object code of `parts`; from the cache where `cache` is set and an intact entry exists.
-
-    A part is taken up as soon as `parts` yields it, while the next one is still being made.
-    """
-    store = Cache.open() if cache else None
-    images: list[bytes | None] = []
-    missing: list[tuple[int, str]] = []
-    names: list[str] = []
-    with Emitter(target, default_threads()) as emitter:
-        for part in parts:
-            text = module_to_llvm_text(part)
-            key = "" if store is None else object_key(text, repr(target))
-            image = None if store is None else store.read_object(key)
-            if image is None:
-                missing.append((len(images), key))
-                names.append(_name(part))
-                emitter.add(text)
-            images.append(image)
-        for (index, key), image in zip(missing, emitter.finish(), strict=True):
-            images[index] = image
-            if store is not None:
-                store.write_object(key, image)
-    for index, name in enumerate(names):
-        tell("emit", name, emitter.seconds[index])
-    if store is not None and missing:
-        store.prune()
-    return [image for image in images if image is not None]

@@ -104,16 +104,16 @@ def lower_op(fn: Function, op: Operation) -> None:
     HANDLERS[op.name](fn, op)
 
 
-def check_lowerable(module: ModuleOp) -> None:
+def check_lowerable(root: Operation) -> None:
     """
-    Refuses a module with ops that have no lowering.
+    Refuses a module or function with ops that have no lowering.
 
     Raises:
         LocatedPassError: at the first of them; names all.
     """
     left: Counter[str] = Counter()
     first: Operation | None = None
-    for op in module.walk():
+    for op in root.walk():
         if op.name not in HANDLERS and op.name not in ("builtin.module", "func.func"):
             left[op.name] += 1
             first = first or op
@@ -184,6 +184,12 @@ def lower_parts(module: ModuleOp) -> Iterator[ModuleOp]:
         yield ModuleOp([*declarations, *_lower(part, defined)])
     for op in functions:
         op.detach()
+
+
+def lower_kernel(kernel: func.FuncOp) -> ModuleOp:
+    """The module that a kernel becomes which calls no other function; the kernel stays as it is."""
+    check_lowerable(kernel)
+    return ModuleOp(_lower([kernel], {kernel.sym_name.data: kernel}))
 
 
 def _called(function: func.FuncOp) -> Iterator[str]:

@@ -33,7 +33,7 @@ from aicc.dialects.graph.symbolic import dim_prod
 from aicc.dialects.loops.access import StoreOp, lanes_of
 from aicc.dialects.loops.attrs import memref_dims, memref_of
 from aicc.dialects.loops.call import CallOp as KernelCallOp
-from aicc.dialects.loops.functions import num_outputs, symbol_names
+from aicc.dialects.loops.functions import KERNEL, num_outputs, symbol_names
 from aicc.dialects.loops.memory import AllocOp, ConstantOp, CopyOp, PreparedOp, ViewOp
 from aicc.lowering.loops_to_llvm_buffers import ModuleState
 from aicc.lowering.loops_to_llvm_emit import POINTER, Buffer, byte_size, register_type
@@ -230,7 +230,7 @@ def _function(
 def declaration(op: func.FuncOp) -> Operation:
     """The declaration of a function that is defined elsewhere; one that is lowered there also takes the threads."""
     types = [_argument_type(op, type_) for type_, _ in _arguments(op)]
-    if op.body.blocks:
+    if op.body.blocks or KERNEL in op.attributes:
         types.append(i64)
     results = [register_type(type_) for type_ in op.function_type.outputs.data]
     output = results[0] if results else base.LLVMVoidType()

@@ -1,5 +1,6 @@
 """
-Compiled code on disk, found by a key of all that it was made from: objects of single kernels, and whole programs.
+Compiled code on disk, found by a key of all that it was made from: whole programs, objects of single kernels by what
+they were emitted from, and by what a kernel was lowered from, which object that is.
 
 Failures of the file system are no errors: an entry that cannot be read is made again, one that cannot be written is
 left out. Entries are complete or not there, also after a process was killed; damaged ones are found by their checksums.
@@ -26,6 +27,7 @@ from aicc.runtime.errors import ProgramError
 from aicc.runtime.image import TEMPORARY, Place, image_bytes, read_image, read_table, replacing, write_image
 
 OBJECT = ".o"
+UNIT = ".kernel"
 PROGRAM = ".aicc"
 
 LIMIT = 4 << 30
@@ -34,7 +36,7 @@ LIMIT = 4 << 30
 _ABANDONED = 3600.0
 """Seconds after which a file that is still being written is taken for left behind by a process that was killed."""
 
-_OWN = re.compile(rf"[0-9a-f]{{64}}({re.escape(OBJECT)}|{re.escape(PROGRAM)})|{TEMPORARY}\w+")
+_OWN = re.compile(rf"[0-9a-f]{{64}}({re.escape(OBJECT)}|{re.escape(UNIT)}|{re.escape(PROGRAM)})|{TEMPORARY}\w+")
 
 
 Parts = Mapping[str, Any]
@@ -78,7 +80,7 @@ def refusal(folder: Path) -> str | None:
 
 @dataclass(frozen=True)
 class Cache:
-    """A folder of entries: of an object its SHA-256 in the first line, then the object; of a program its image."""
+    """A folder of entries: of a program its image, of all others the SHA-256 in the first line, then the content."""
 
     folder: Path
 
@@ -94,21 +96,35 @@ class Cache:
 
     def read_object(self, key: str) -> bytes | None:
         """The object, or None where there is none or it is damaged."""
-        path = self.folder / (key + OBJECT)
+        return self._read(key + OBJECT)
+
+    def write_object(self, key: str, image: bytes) -> None:
+        """Adds an entry."""
+        self._write(key + OBJECT, image)
+
+    def read_unit(self, key: str) -> bytes | None:
+        """What is known of a kernel, or None where there is nothing or it is damaged."""
+        return self._read(key + UNIT)
+
+    def write_unit(self, key: str, content: bytes) -> None:
+        """Adds an entry."""
+        self._write(key + UNIT, content)
+
+    def _read(self, name: str) -> bytes | None:
+        path = self.folder / name
         try:
             data = path.read_bytes()
         except OSError:
             return None
-        digest, _, image = data.partition(b"\n")
-        if digest != hashlib.sha256(image).hexdigest().encode():
+        digest, _, content = data.partition(b"\n")
+        if digest != hashlib.sha256(content).hexdigest().encode():
             return None
         _touch(path)
-        return image
+        return content
 
-    def write_object(self, key: str, image: bytes) -> None:
-        """Adds an entry."""
-        with contextlib.suppress(OSError), replacing(self.folder / (key + OBJECT)) as file:
-            file.write(hashlib.sha256(image).hexdigest().encode() + b"\n" + image)
+    def _write(self, name: str, content: bytes) -> None:
+        with contextlib.suppress(OSError), replacing(self.folder / name) as file:
+            file.write(hashlib.sha256(content).hexdigest().encode() + b"\n" + content)
 
     def read_program(self, parts: Parts, sources: Callable[[str], np.ndarray]) -> CompiledProgram | None:
         """The program, or None where there is none or it is damaged; `sources` as for `read_image`."""

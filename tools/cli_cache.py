@@ -7,11 +7,11 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from aicc.runtime.cache import LIMIT, OBJECT, PROGRAM, Cache, Parts, cache_folder, refusal
+from aicc.runtime.cache import LIMIT, OBJECT, PROGRAM, UNIT, Cache, Parts, cache_folder, refusal
 from aicc.tools.cli_errors import UsageError
 from aicc.tools.compile_options import pipeline_options
 
-_KINDS = {PROGRAM: "programs", OBJECT: "objects of kernels", "": "files being written"}
+_KINDS = {PROGRAM: "programs", OBJECT: "objects of kernels", UNIT: "kernels, by their loops", "": "files being written"}
 _DIGEST_SHOWN = 12
 
 

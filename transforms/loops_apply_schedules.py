@@ -16,9 +16,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import FunctionType, ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.dialects.transform import NamedSequenceOp
 from xdsl.dialects.transform import YieldOp as SequenceYieldOp
@@ -26,7 +27,7 @@ from xdsl.ir import Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from aicc.dialects.loops import ForOp
-from aicc.dialects.loops.functions import find_function
+from aicc.dialects.loops.functions import find_function, symbol_names
 from aicc.dialects.schedule.ops import (
     CollapseOp,
     FuseOp,
@@ -44,12 +45,21 @@ from aicc.dialects.schedule.ops import (
 )
 from aicc.transforms.diagnostics import fail, note, warn
 from aicc.transforms.kernel_clock import kernel_time
+from aicc.transforms.kernel_unit import Callers, KernelUnit, PackerUnit
 from aicc.transforms.loops_buffers import shrink_buffers
 from aicc.transforms.loops_collapse import collapse_loops
 from aicc.transforms.loops_fuse import fuse_loops
 from aicc.transforms.loops_interchange import interchange_loops
 from aicc.transforms.loops_nest import StepError, find_loops
-from aicc.transforms.loops_pack import Packing, pack_argument
+from aicc.transforms.loops_pack import (
+    Packing,
+    declare_packer,
+    pack_argument,
+    pack_at_calls,
+    packer_name,
+    read_packed,
+    same_packer,
+)
 from aicc.transforms.loops_parallelize import parallelize_loops
 from aicc.transforms.loops_split import split_loop
 from aicc.transforms.loops_split_reduction import split_reduction
@@ -64,8 +74,10 @@ from aicc.transforms.schedule_writer import ATTRIBUTE, AUTOMATIC, SUFFIX
 class Run:
     """A schedule being carried out on a kernel."""
 
-    module: ModuleOp
     kernel: FuncOp
+    pack: Callable[[int, Packing], object]
+    """Makes the kernel read an argument from a packed copy."""
+
     handles: dict[SSAValue, list[Operation]] = field(default_factory=dict[SSAValue, list[Operation]])
 
     def loops(self, step: Operation, handle: SSAValue) -> list[ForOp]:
@@ -185,7 +197,7 @@ def _parallelize(run: Run, op: ParallelizeOp) -> None:
 def _pack(run: Run, op: PackOp) -> None:
     if run.roots(op, op.kernel) != [run.kernel]:
         fail(op, "the handle stands for loops, expected the kernel")
-    pack_argument(run.module, run.kernel, op.argument.value.data, Packing(op.tile_sizes, op.new_order))
+    run.pack(op.argument.value.data, Packing(op.tile_sizes, op.new_order))
 
 
 _STEPS: dict[type[Operation], Callable[[Run, Operation], None]] = {
@@ -215,7 +227,11 @@ def apply_schedule(module: ModuleOp, kernel: FuncOp, sequence: NamedSequenceOp) 
     Raises:
         LocatedPassError: at the first step that cannot be done, in a schedule that is not automatic.
     """
-    run = Run(module, kernel)
+    _carry_out(Run(kernel, partial(pack_argument, module, kernel)), sequence)
+
+
+def _carry_out(run: Run, sequence: NamedSequenceOp) -> None:
+    kernel = run.kernel
     run.handles[sequence.body.block.args[0]] = [kernel]
     automatic = AUTOMATIC in sequence.attributes
     saved = kernel.body.clone() if automatic else None
@@ -271,3 +287,29 @@ class LoopsApplySchedulesPass(ModulePass):
                 fail(other, f"@{name} has steps of a schedule, expected it to be named for a kernel: @<kernel>{SUFFIX}")
         if not any(isinstance(left, NamedSequenceOp) for left in op.body.block.ops):
             op.attributes.pop(ATTRIBUTE, None)
+
+    def apply_to_unit(self, unit: KernelUnit) -> None:
+        """Carries out the schedule of one kernel; what that asks of its callers is noted in `unit`."""
+        if unit.sequence is None:
+            return
+
+        def pack(argument: int, packing: Packing) -> None:
+            unit.demands.packs.append(read_packed(unit.kernel, argument, packing))
+
+        with kernel_time("apply", unit.name):
+            _carry_out(Run(unit.kernel, pack), unit.sequence)
+
+    def apply_to_callers(self, callers: Callers) -> None:
+        """Makes the callers of kernels pack arguments."""
+        for kernel, demands in callers.demands():
+            for packed in demands.packs:
+                packer = same_packer(callers.module, packed)
+                if packer is None:
+                    name = packer_name(kernel, packed)
+                    packer = declare_packer(name, symbol_names(kernel), packed, kernel.location)
+                    callers.module.body.block.insert_op_before(packer, kernel)
+                    callers.packers.append(PackerUnit(name, symbol_names(kernel), packed))
+                pack_at_calls(callers.module, kernel, packed, packer)
+                types = list(kernel.function_type.inputs.data)
+                types[len(symbol_names(kernel)) + packed.argument] = packed.copy
+                kernel.function_type = FunctionType.from_lists(types, [])

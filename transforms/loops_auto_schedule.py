@@ -36,6 +36,7 @@ from aicc.transforms.auto_schedule_reduce import best_reductions, reduce_cycles,
 from aicc.transforms.auto_schedule_stream import schedule_stream, streamed
 from aicc.transforms.auto_schedule_threads import Shared, certain_trips, enough_around, spread
 from aicc.transforms.kernel_clock import kernel_time
+from aicc.transforms.kernel_unit import KernelUnit
 from aicc.transforms.loops_collapse import collapse_loops
 from aicc.transforms.loops_facts import Loop, Nest, analyse_nest, loop_facts
 from aicc.transforms.loops_index import fold_index_ops
@@ -217,3 +218,9 @@ class LoopsAutoSchedulePass(ModulePass):
                 made = True
         if made:
             op.attributes[ATTRIBUTE] = UnitAttr()
+
+    def apply_to_unit(self, unit: KernelUnit) -> None:
+        """Writes the schedule of one kernel."""
+        if unit.sequence is None and is_plain(unit.kernel):
+            with kernel_time("schedule", unit.name):
+                unit.sequence = auto_schedule(unit.kernel, facts_of(self.target), unit.constants)

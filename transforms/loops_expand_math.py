@@ -27,6 +27,7 @@ from aicc.dialects.loops.access import lanes_of, scalar_of
 from aicc.dialects.loops.vectors import ReduceOp
 from aicc.transforms import loops_expand_math_exponential as exponential
 from aicc.transforms import loops_expand_math_trigonometric as trigonometric
+from aicc.transforms.kernel_unit import KernelUnit
 from aicc.transforms.loops_expand_math_builder import MathBuilder
 
 EXPANSIONS: dict[str, Callable[..., SSAValue]] = {
@@ -130,3 +131,7 @@ class LoopsExpandMathPass(ModulePass):
     def apply_to_function(self, ctx: Context, func: FuncOp) -> None:
         """The pass on one function."""
         expand_all(func)
+
+    def apply_to_unit(self, unit: KernelUnit) -> None:
+        """The pass on one kernel."""
+        expand_all(unit.kernel)

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import arith, func
-from xdsl.dialects.builtin import IndexType, IntegerAttr, ModuleOp, StringAttr, i64
+from xdsl.dialects.builtin import FunctionType, IndexType, IntegerAttr, ModuleOp, StringAttr, i64
 from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineMap
 from xdsl.passes import ModulePass
@@ -37,6 +37,7 @@ from aicc.dialects.loops.functions import NUM_SCRATCH, is_kernel, num_outputs, s
 from aicc.dialects.loops.memory import ON_STACK, AllocOp, SizeOp, ViewOp
 from aicc.dialects.loops.threads import NESTED, grain_of, spread_loops
 from aicc.transforms.diagnostics import fail
+from aicc.transforms.kernel_unit import Callers, KernelUnit
 from aicc.transforms.loops_sizes import buffer_bytes, iteration_number, trip_count_dim
 
 
@@ -217,3 +218,23 @@ class LoopsHoistAllocsPass(ModulePass):
         for call in [call for call in op.walk() if isinstance(call, CallOp)]:
             if call.callee_name in scratch:
                 allocate_at_call(call, kernels[call.callee_name], scratch[call.callee_name])
+
+    def apply_to_unit(self, unit: KernelUnit) -> None:
+        """Turns the large scratch buffers of one kernel into arguments; which, is noted in `unit`."""
+        unit.demands.scratch += hoist_from_kernel(unit.kernel, self.limit, self.private)
+
+    def apply_to_callers(self, callers: Callers) -> None:
+        """Allocates the scratch of kernels where they are called."""
+        scratch: dict[str, tuple[func.FuncOp, list[AnyMemRef]]] = {}
+        for kernel, demands in callers.demands():
+            if demands.scratch:
+                scratch[kernel.sym_name.data] = (kernel, demands.scratch)
+                types = list(kernel.function_type.inputs.data)
+                position = len(types) - num_outputs(kernel)
+                types[position:position] = demands.scratch
+                kernel.function_type = FunctionType.from_lists(types, [])
+                kernel.attributes[NUM_SCRATCH] = IntegerAttr(len(demands.scratch), i64)
+        if scratch:
+            for call in [call for call in callers.module.walk() if isinstance(call, CallOp)]:
+                if call.callee_name in scratch:
+                    allocate_at_call(call, *scratch[call.callee_name])

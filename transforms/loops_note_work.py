@@ -26,6 +26,7 @@ from aicc.dialects.graph.dims import Dim, dim_sum
 from aicc.dialects.loops import ForOp
 from aicc.dialects.loops.functions import kernels
 from aicc.dialects.schedule.ops import LoopOp
+from aicc.transforms.kernel_unit import Callers, KernelUnit
 from aicc.transforms.loops_sizes import trip_count_dim
 from aicc.transforms.schedule_writer import SUFFIX
 
@@ -95,3 +96,15 @@ class LoopsNoteWorkPass(ModulePass):
             kernel.attributes[FLOPS] = StringAttr(str(float_operations(kernel)))
             if (sequence := sequences.get(kernel.sym_name.data)) is not None:
                 kernel.attributes[SCHEDULE] = StringAttr(schedule_text(sequence))
+
+    def apply_to_unit(self, unit: KernelUnit) -> None:
+        """Notes the work of one kernel."""
+        unit.demands.notes[FLOPS] = str(float_operations(unit.kernel))
+        if unit.sequence is not None:
+            unit.demands.notes[SCHEDULE] = schedule_text(unit.sequence)
+
+    def apply_to_callers(self, callers: Callers) -> None:
+        """Puts the notes on the kernels' declarations."""
+        for kernel, demands in callers.demands():
+            for name, text in demands.notes.items():
+                kernel.attributes[name] = StringAttr(text)

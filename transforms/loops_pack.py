@@ -27,6 +27,7 @@ from xdsl.dialects.builtin import (
     IndexType,
     IntegerAttr,
     IntegerType,
+    LocationAttr,
     ModuleOp,
     StringAttr,
     UnitAttr,
@@ -99,6 +100,26 @@ def kernel_buffers(kernel: FuncOp) -> list[BlockArgument]:
     return list(kernel.args)[len(symbol_names(kernel)) :]
 
 
+@dataclass(frozen=True)
+class Packed:
+    """An input of a kernel that the kernel now takes as a packed copy."""
+
+    argument: int
+    """Position among the kernel's buffers."""
+
+    packing: Packing
+    source: AnyMemRef
+    """The type of what is packed, in terms of the kernel's symbols."""
+
+    viewed: bool
+    """Whether that is another type than the kernel had for the argument: a view of it."""
+
+    @property
+    def copy(self) -> AnyMemRef:
+        """The type of the packed copy."""
+        return memref_type(self.packing.packed_dims(memref_dims(self.source)), self.source.element_type)
+
+
 def pack_argument(module: ModuleOp, kernel: FuncOp, argument: int, packing: Packing) -> FuncOp:
     """
     Makes the kernel read buffer `argument` from a packed copy, which its callers make; returns the packing kernel.
@@ -107,14 +128,31 @@ def pack_argument(module: ModuleOp, kernel: FuncOp, argument: int, packing: Pack
         StepError: if there is no such input, it has another rank than the packing, or it is not read by plain loads
             alone.
     """
+    packed = read_packed(kernel, argument, packing)
+    packer = same_packer(module, packed)
+    if packer is None:
+        name, symbols = packer_name(kernel, packed), symbol_names(kernel)
+        packer = build_packer(name, symbols, packed, kernel.location)
+        module.body.block.insert_op_before(packer, kernel)
+    pack_at_calls(module, kernel, packed, packer)
+    return packer
+
+
+def packer_name(kernel: FuncOp, packed: Packed) -> str:
+    """The name of a packing kernel that is made for an argument of `kernel`."""
+    return f"{kernel.sym_name.data}_pack{packed.argument}"
+
+
+def read_packed(kernel: FuncOp, argument: int, packing: Packing) -> Packed:
+    """
+    Makes the kernel read buffer `argument` from a packed copy; its callers are not changed.
+
+    Raises:
+        StepError: as `pack_argument`.
+    """
     source = _check(kernel, argument, packing)
     view = view_of(source)
-    old_type = memref_of(source if view is None else view.result)
-    new_type = memref_type(packing.packed_dims(memref_dims(old_type)), old_type.element_type)
-    packer = _same_packer(module, old_type, packing)
-    if packer is None:
-        packer = build_packer(f"{kernel.sym_name.data}_pack{argument}", kernel, old_type, packing)
-        module.body.block.insert_op_before(packer, kernel)
+    packed = Packed(argument, packing, memref_of(source if view is None else view.result), view is not None)
     loads = [use.operation for use in (source if view is None else view.result).uses]
     for load in loads:
         assert isinstance(load, LoadOp)
@@ -125,24 +163,28 @@ def pack_argument(module: ModuleOp, kernel: FuncOp, argument: int, packing: Pack
         view.result.replace_all_uses_with(source)
         view.detach()
         view.erase()
-    _retype(kernel, source, new_type)
+    _retype(kernel, source, packed.copy)
     fold_index_ops(loads)
+    return packed
+
+
+def pack_at_calls(module: ModuleOp, kernel: FuncOp, packed: Packed, packer: FuncOp) -> None:
+    """Makes all callers of the kernel pack the argument with `packer`."""
     # Kernels don't call each other.
     callers = [op for op in module.body.block.ops if isinstance(op, FuncOp) and not is_kernel(op)]
     for op in [op for caller in callers for op in caller.walk()]:
         if isinstance(op, CallOp) and op.callee_name == kernel.sym_name.data:
-            _pack_at_call(op, symbol_names(kernel), argument, packer, packing, None if view is None else old_type)
-    return packer
+            _pack_at_call(op, symbol_names(kernel), packed, packer)
 
 
-def _same_packer(module: ModuleOp, source_type: AnyMemRef, packing: Packing) -> FuncOp | None:
+def same_packer(module: ModuleOp, packed: Packed) -> FuncOp | None:
     """A packing kernel made before that does the same for a source of known size."""
-    if not source_type.has_static_shape():
+    if not packed.source.has_static_shape():
         return None
     for op in module.body.block.ops:
-        if not isinstance(op, FuncOp) or op.attributes.get(PACKING) != packing.attribute:
+        if not isinstance(op, FuncOp) or op.attributes.get(PACKING) != packed.packing.attribute:
             continue
-        if op.function_type.inputs.data[0] == source_type:
+        if op.function_type.inputs.data[0] == packed.source:
             return op
     return None
 
@@ -185,21 +227,19 @@ def _retype(kernel: FuncOp, argument: BlockArgument, type: Attribute) -> None:
     kernel.function_type = FunctionType.from_lists([arg.type for arg in block.args], kernel.function_type.outputs.data)
 
 
-def _pack_at_call(
-    call: CallOp, symbols: Sequence[str], argument: int, packer: FuncOp, packing: Packing, seen_as: AnyMemRef | None
-) -> None:
-    """Packs the operand, seen as another type if given, right before the call."""
-    position = len(symbols) + argument
+def _pack_at_call(call: CallOp, symbols: Sequence[str], packed: Packed, packer: FuncOp) -> None:
+    """Packs the operand, seen as another type where the kernel does so, right before the call."""
+    position = len(symbols) + packed.argument
     source = call.arguments[position]
     block = call.parent
     assert block is not None
-    if seen_as is not None:
-        view = ViewOp(source, seen_as)
+    if packed.viewed:
+        view = ViewOp(source, packed.source)
         view.location = call.location
         block.insert_op_before(view, call)
         source = view.result
     type = memref_of(source)
-    copy = AllocOp(memref_type(packing.packed_dims(memref_dims(type)), type.element_type))
+    copy = AllocOp(memref_type(packed.packing.packed_dims(memref_dims(type)), type.element_type))
     copy.result.name_hint = f"{source.name_hint}_packed" if source.name_hint else "packed"
     sizes = dict(zip(symbols, call.arguments, strict=False))
     pack = CallOp(packer.sym_name.data, [*(sizes[name] for name in symbol_names(packer)), source, copy.result])
@@ -216,30 +256,39 @@ def zero_of(type: Attribute) -> Attribute:
     return IntegerAttr(0, cast("IntegerType[Any]", type))
 
 
-def build_packer(name: str, kernel: FuncOp, source_type: AnyMemRef, packing: Packing) -> FuncOp:
+def declare_packer(name: str, symbols: Sequence[str], packed: Packed, location: LocationAttr) -> FuncOp:
     """
-    A kernel `name(symbols..., source, packed)` that fills the packed copy, with those symbols of `kernel` that the
-    source's dimensions need: a constant is then packed independently of the sizes of a call.
+    A kernel `name(symbols..., source, packed)` without a body, with those of `symbols` that the source's dimensions
+    need: a constant is then packed independently of the sizes of a call.
+    """
+    dims = memref_dims(packed.source)
+    needed = {name for dim in dims if isinstance(dim, SymExpr) for name in dim.symbols()}
+    names = [name for name in symbols if name in needed]
+    types = [*(IndexType() for _ in names), packed.source, packed.copy]
+    func = FuncOp(name, (types, []), Region(), visibility="private")
+    func.attributes.update({KERNEL: UnitAttr(), SYMBOLS: symbols_attr(names), NUM_OUTPUTS: IntegerAttr(1, i64)})
+    func.attributes[PACKING] = packed.packing.attribute
+    func.location = location
+    return func
+
+
+def build_packer(name: str, symbols: Sequence[str], packed: Packed, location: LocationAttr) -> FuncOp:
+    """
+    A kernel, declared as `declare_packer` does, that fills the packed copy.
 
     One nest per combination of full tiles and remainders; the nest of full tiles reads and writes vectors where the
     source is contiguous along the only split dimension.
     """
-    dims = memref_dims(source_type)
-    needed = {name for dim in dims if isinstance(dim, SymExpr) for name in dim.symbols()}
-    names = [name for name in symbol_names(kernel) if name in needed]
-    symbol_types = [IndexType() for _ in names]
-    packed_type = memref_type(packing.packed_dims(dims), source_type.element_type)
-    types = [*symbol_types, source_type, packed_type]
-    block = Block(arg_types=types)
-    for argument, hint in zip(block.args, [*names, "source", "packed"], strict=True):
+    func = declare_packer(name, symbols, packed, location)
+    block = Block(arg_types=func.function_type.inputs.data)
+    for argument, hint in zip(block.args, [*symbol_names(func), "source", "packed"], strict=True):
         argument.name_hint = hint if hint.isidentifier() else None
+    dims, packing = memref_dims(packed.source), packed.packing
     for tails in product((False, True), repeat=len(packing.split)):
         _add_nest(block, packing, dims, dict(zip(packing.split, tails, strict=True)))
     block.add_op(ReturnOp())
-    func = FuncOp(name, (types, []), Region(block), visibility="private")
-    func.attributes.update({KERNEL: UnitAttr(), SYMBOLS: symbols_attr(names), NUM_OUTPUTS: IntegerAttr(1, i64)})
-    func.attributes[PACKING] = packing.attribute
-    set_locations([func], kernel.location)
+    func.body.add_block(block)
+    set_locations([func], location)
     return func
 
 

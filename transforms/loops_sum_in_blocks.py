@@ -32,6 +32,7 @@ from aicc.dialects.loops import BroadcastOp, ForOp, LoadOp
 from aicc.dialects.loops.access import lanes_of, scalar_of
 from aicc.dialects.loops.attrs import ReduceKind
 from aicc.dialects.loops.functions import kernels
+from aicc.transforms.kernel_unit import KernelUnit
 from aicc.transforms.loops_nest import StepError
 from aicc.transforms.loops_reduction import identity_of, reductions_of
 from aicc.transforms.loops_tile import tile_loops
@@ -147,3 +148,7 @@ class LoopsSumInBlocksPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for kernel in kernels(op):
             sum_in_blocks(kernel, self.length)
+
+    def apply_to_unit(self, unit: KernelUnit) -> None:
+        """The pass on one kernel."""
+        sum_in_blocks(unit.kernel, self.length)

@@ -15,7 +15,7 @@ import pytest
 import aicc
 from aicc.objects import object_key
 from aicc.runtime import cache as cache_module
-from aicc.runtime.cache import OBJECT, PROGRAM, Cache
+from aicc.runtime.cache import OBJECT, PROGRAM, UNIT, Cache
 from aicc.runtime.image import read_table
 from tests.unit.weighted import INDICES, weighted
 
@@ -57,7 +57,7 @@ def in_process(program: str, folder: Path, **environment: str) -> str:
 def test_entries_are_made_once_and_used(folder: Path):
     check()
     made = entries(folder)
-    assert {Path(name).suffix for name in made} == {OBJECT, PROGRAM}
+    assert {Path(name).suffix for name in made} == {OBJECT, PROGRAM, UNIT}
     assert folder.stat().st_mode & 0o777 == 0o700
     check()
     assert entries(folder) == made
@@ -157,9 +157,10 @@ def test_damaged_entries_are_made_again(folder: Path, damage: str):
     made = entries(folder)
     contents = list(made.values())
     for name, content in made.items():
+        middle = min(200, len(content) - 1)
         broken = {
             "truncate": content[: len(content) // 2],
-            "flip": content[:200] + bytes([content[200] ^ 1]) + content[201:],
+            "flip": content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :],
             "empty": b"",
             "swap": next(other for other in contents[::-1] if other[:8] == content[:8] and other != content)
             if name.endswith(PROGRAM)

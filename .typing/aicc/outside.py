@@ -1,0 +1,1 @@
+../../aicc/outside.py
