@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import ArrayAttr, IndexType, StringAttr
@@ -13,54 +13,117 @@ from xdsl.utils.exceptions import VerifyException
 
 from aicc.dialects.graph.callees import find_callee
 from aicc.dialects.graph.control import CallOp, IfOp, WhileOp, YieldOp
-from aicc.dialects.graph.defined_sizes import CheckSizesOp, DefineSizeOp
-from aicc.dialects.graph.dims import dims_of, is_tensor, symbols_of
+from aicc.dialects.graph.defined_sizes import CheckSizesOp, DefineSizeOp, DefinesSymbols
+from aicc.dialects.graph.dims import Dim, ShapeAttr, dims_of, is_tensor, symbols_of
 from aicc.dialects.graph.interfaces import OpBuilder
+from aicc.dialects.graph.size_bounds import symbol_bounds
 from aicc.dialects.graph.unify import symbol_values
 from aicc.dialects.tensor_ops import CallOp as TensorCallOp
 from aicc.dialects.tensor_ops import CheckSizesOp as TensorCheckSizesOp
 from aicc.dialects.tensor_ops import DefineSizeOp as TensorDefineSizeOp
-from aicc.dialects.tensor_ops import ExtractOp
+from aicc.dialects.tensor_ops import ExtractOp, SizeOp, ViewOp
 from aicc.dialects.tensor_ops.ops import SYMBOLS_ATTRIBUTE, function_symbols
 from aicc.lowering.graph_to_tensor_ops_support import Lowered, as_type
 
 
-def _end_region(region: Region, types: Sequence[Attribute] | None) -> tuple[OpBuilder, list[SSAValue]]:
-    """Removes the `graph.yield` of a region; returns what it yielded (under `types`, if given) and where to go on."""
+def _end_region(region: Region) -> tuple[OpBuilder, list[SSAValue]]:
+    """Removes the `graph.yield` of a region; returns what it yielded and where to go on."""
     last = region.block.last_op
     assert isinstance(last, YieldOp)
     b = OpBuilder(InsertPoint.at_end(region.block), last)
     values = list(last.values)
     last.detach()
     last.erase()
-    if types is not None:
-        values = [as_type(b, value, type) for value, type in zip(values, types, strict=True)]
     return b, values
 
 
+def _as_types(b: OpBuilder, values: Sequence[SSAValue], types: Sequence[Attribute], own: set[str]) -> list[SSAValue]:
+    """
+    The values under these types. Sizes that name symbols in `own`, which have just been defined, are theirs; others are
+    only assumed to be.
+    """
+    found: list[SSAValue] = []
+    for value, type in zip(values, types, strict=True):
+        dims = dims_of(type)
+        if value.type != type and not own.isdisjoint(symbols_of(dims)):
+            found.append(b.add(ViewOp(value, dims)))
+        else:
+            found.append(as_type(b, value, type))
+    return found
+
+
+def _define(b: OpBuilder, names: Sequence[str], sizes: Sequence[SSAValue], bounds: Mapping[str, Dim | None]) -> None:
+    for name, size in zip(names, sizes, strict=True):
+        b.insert(TensorDefineSizeOp(size, name, bounds.get(name)))
+
+
+def _values_of(b: OpBuilder, sizes: ShapeAttr | None) -> list[SSAValue]:
+    return [] if sizes is None else [b.add(SizeOp(size)) for size in sizes.data]
+
+
 def lower_if(op: IfOp, b: OpBuilder) -> Lowered:
-    """The condition is read from its tensor."""
+    """The condition is read from its tensor. Symbols are defined in both regions, and behind the op."""
     condition = b.add(ExtractOp(op.condition, []))
-    types = op.result_types
+    types, names = op.result_types, op.symbol_names
+    bounds = _bounds(op) if names else {}
+    ways = (op.then_sizes, op.else_sizes)
     regions = [op.detach_region(region) for region in list(op.regions)]
-    for region in regions:
-        inner, values = _end_region(region, types)
-        inner.insert(scf.YieldOp(*values))
-    new = b.insert(scf.IfOp(condition, types, regions[0], regions[1]))
-    return Lowered(new.results, regions)
+    for region, ends in zip(regions, ways, strict=True):
+        inner, values = _end_region(region)
+        sizes = _values_of(inner, ends)
+        _define(inner, names, sizes, {})
+        inner.insert(scf.YieldOp(*_as_types(inner, values, types, set(names)), *sizes))
+    new = b.insert(scf.IfOp(condition, [*types, *[IndexType()] * len(names)], regions[0], regions[1]))
+    _define(b, names, new.results[len(types) :], bounds)
+    return Lowered(new.results[: len(types)], regions)
+
+
+def _bounds(op: IfOp) -> dict[str, Dim | None]:
+    """Of the symbols of an `if`, in terms of what is known before it."""
+    inside = {name for inner in op.walk() if isinstance(inner, DefinesSymbols) for name in inner.defined_symbols()}
+    known = symbol_bounds(op)
+    return {
+        name: bound
+        for name in op.symbol_names
+        if (bound := known[name]) is not None and inside.isdisjoint(symbols_of([bound]))
+    }
 
 
 def lower_while(op: WhileOp, b: OpBuilder) -> Lowered:
-    """The state goes through the condition region unchanged."""
-    types = op.result_types
+    """
+    The state goes through the condition region unchanged. Symbols are part of it; they are defined before the loop, at
+    the start of both regions, at the end of the body and behind the loop.
+    """
+    types, names, following = op.result_types, op.symbol_names, op.following
+    own = set(names)
     before, after = (op.detach_region(region) for region in list(op.regions))
-    inner, (condition,) = _end_region(before, None)
+    first = _values_of(b, op.initial)
+    _define(b, names, first, {})
+    inputs = _as_types(b, op.inputs, types, own) if names else list(op.inputs)
+    inner, (condition,) = _end_region(before)
+    _define_carried(before, names)
     read = inner.add(ExtractOp(condition, []))
     inner.insert(scf.ConditionOp(read, *before.block.args))
-    inner, values = _end_region(after, types)
-    inner.insert(scf.YieldOp(*values))
-    new = b.insert(scf.WhileOp(op.inputs, types, before, after))
-    return Lowered(new.results, [before, after])
+    inner, values = _end_region(after)
+    _define_carried(after, names)
+    sizes = _values_of(inner, following)
+    _define(inner, names, sizes, {})
+    inner.insert(scf.YieldOp(*_as_types(inner, values, types, own), *sizes))
+    results = [*types, *[IndexType()] * len(names)]
+    new = b.insert(scf.WhileOp([*inputs, *first], results, before, after))
+    _define(b, names, new.results[len(types) :], {})
+    return Lowered(new.results[: len(types)], [before, after])
+
+
+def _define_carried(region: Region, names: Sequence[str]) -> None:
+    """Gives a region of a loop the sizes as arguments, and defines the symbols at its start."""
+    block = region.block
+    sizes = [block.insert_arg(IndexType(), len(block.args)) for _ in names]
+    definitions = [TensorDefineSizeOp(size, name) for size, name in zip(sizes, names, strict=True)]
+    if block.first_op is None:
+        block.add_ops(definitions)
+    else:
+        block.insert_ops_before(definitions, block.first_op)
 
 
 def lower_call(op: CallOp, b: OpBuilder) -> Sequence[SSAValue]:

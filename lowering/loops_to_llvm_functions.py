@@ -67,6 +67,8 @@ class Function(FunctionLowering):
         """The pointer table, in an entry point."""
         self.sizes: SSAValue | None = None
         """The address of the values of the symbols, in an entry point."""
+        self.call_state: SSAValue | None = None
+        """The address of the state of the call, once it has been read."""
         self.outlined: list[Operation] = []
         """Functions split off this one."""
         self.arenas = 0

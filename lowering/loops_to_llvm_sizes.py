@@ -40,8 +40,8 @@ def _word(fn: Function, pointer: SSAValue, place: int) -> SSAValue:
     return fn.address(Buffer(pointer, 0, i64, (), (), None), ZERO, {(): place} if place else ZERO)
 
 
-def _load(fn: Function, address: SSAValue, type_: Attribute) -> SSAValue:
-    return fn.emit(memory.LoadOp, (address,), type_, {"ordering": IntegerAttr(0, 64)})
+def _load(fn: Function, address: SSAValue, type_: Attribute, depth: int = -1) -> SSAValue:
+    return fn.emit(memory.LoadOp, (address,), type_, {"ordering": IntegerAttr(0, 64)}, depth)
 
 
 def _store(fn: Function, value: SSAValue, address: SSAValue) -> None:
@@ -49,11 +49,13 @@ def _store(fn: Function, value: SSAValue, address: SSAValue) -> None:
 
 
 def _state(fn: Function, op: Operation) -> SSAValue:
-    """The address of the state of the call."""
+    """The address of the state of the call, read once."""
     if fn.sizes is None or fn.name != "main":
         fn.not_lowered(op, "only @main has sizes that data defines")
     assert fn.sizes is not None
-    return _load(fn, _word(fn, fn.sizes, -1), POINTER)
+    if fn.call_state is None:
+        fn.call_state = _load(fn, _word(fn, fn.sizes, -1), POINTER, 0)
+    return fn.call_state
 
 
 def _call(fn: Function, name: str, operands: list[SSAValue], result: Attribute | None = None) -> SSAValue | None:

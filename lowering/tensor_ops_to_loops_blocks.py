@@ -8,22 +8,27 @@ also through views; otherwise it is copied there at the end.
 `scf.if`: the results have buffers outside, which both branches fill. `scf.while`: each carried tensor has a buffer,
 which the values for the next iteration are copied into at the end of each one, but for those that are made there by
 an update of the value before.
+
+A tensor whose size is known only when it has been made (symbols that `scf.if` and `scf.while` give values to) is looked
+at anew wherever it is read: in the buffer of the largest size, or in the pooled buffer that it was written into. A
+loop has two pooled buffers for such a tensor, which change names at the end of each iteration.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects import func, scf
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from aicc.dialects.graph.dims import dims_of, is_tensor, tensor_of
+from aicc.dialects.graph.dims import Dim, dims_of, is_tensor, symbols_of, tensor_of
 from aicc.dialects.graph.dtypes import signless
+from aicc.dialects.graph.size_bounds import Bounds, largest
 from aicc.dialects.loops.access import LoadOp
 from aicc.dialects.loops.attrs import AnyMemRef, memref_dims, memref_of, memref_type
 from aicc.dialects.loops.call import CallOp
-from aicc.dialects.loops.defined_sizes import CheckSizesOp, DefineSizeOp, ReserveOp
+from aicc.dialects.loops.defined_sizes import CheckSizesOp, DefineSizeOp, ExchangeOp, ReservedOp, ReserveOp
 from aicc.dialects.loops.memory import AllocOp, ConstantOp, CopyOp, ViewOp
 from aicc.dialects.tensor_ops import defined_sizes as tensor_sizes
 from aicc.dialects.tensor_ops import ops as tensor_ops
@@ -79,9 +84,25 @@ class BlockConverter:
         self.targets: dict[SSAValue, Target] = {}
         """Tensors still to be made, and the buffers that wait for them."""
 
+        self.unsized: dict[SSAValue, Target] = {}
+        """Tensors whose size control flow tells, and where they are."""
+
+        self._keys = 0
+
     def buffer(self, tensor: SSAValue) -> SSAValue:
         """The memref that holds a tensor."""
-        return self.buffers[tensor]
+        match self.unsized.get(tensor):
+            case None:
+                return self.buffers[tensor]
+            case Pooled(key=key):
+                return self.emitter.value(ReservedOp(key, buffer_type(tensor.type)))
+            case SSAValue() as memref:
+                return self._view(memref, buffer_type(tensor.type))
+
+    def _pooled(self) -> Pooled:
+        """A pooled buffer of a new name."""
+        self._keys += 1
+        return Pooled(f"value {self._keys}")
 
     def convert_function_body(self, block: Block, outputs: Sequence[Target]) -> None:
         """Fills `outputs` with what the block returns, and ends the function."""
@@ -120,13 +141,14 @@ class BlockConverter:
         owner = made.owner
         if made in self.targets or not isinstance(owner, _PRODUCERS) or owner.parent is not block:
             return False
-        as_made = made is not tensor and not isinstance(target, Pooled)
-        self.targets[made] = self._view(target, buffer_type(made.type)) if as_made else target
+        self.targets[made] = target
         return True
 
     def _memref(self, target: Target, type: AnyMemRef) -> SSAValue:
         """The buffer itself, for a tensor of this type."""
-        return self.emitter.value(ReserveOp(target.key, type)) if isinstance(target, Pooled) else target
+        if isinstance(target, Pooled):
+            return self.emitter.value(ReserveOp(target.key, type))
+        return self._view(target, type)
 
     def _copy(self, source: SSAValue, target: SSAValue) -> None:
         if source is not target:
@@ -199,7 +221,14 @@ class BlockConverter:
     # Control flow
 
     def _convert_if(self, op: scf.IfOp) -> None:
-        tensors = {k: self._target(result) for k, result in enumerate(op.results) if _is_tensor(result)}
+        own = _own_sizes(op)
+        tensors: dict[int, Target] = {}
+        for k, result in enumerate(op.results):
+            if _is_tensor(result):
+                if _names_any(result, own):
+                    tensors[k] = self.unsized[result] = self._unsized_target(result, own)
+                else:
+                    tensors[k] = self._target(result)
         regions: list[Region] = []
         for region in op.regions:
             block = Block()
@@ -213,6 +242,16 @@ class BlockConverter:
         self.emitter.add(new)
         self.values.update(zip(results, new.results, strict=True))
 
+    def _unsized_target(self, result: SSAValue, bounds: Bounds) -> Target:
+        """Where a result is written whose size depends on the way that is taken."""
+        if (waiting := self.targets.get(result)) is not None:
+            return waiting
+        most = [largest(dim, bounds) for dim in dims_of(result.type)]
+        known = [size for size in most if size is not None]
+        if len(known) < len(most):
+            return self._pooled()
+        return self._alloc(memref_type(known, signless(tensor_of(result.type).element_type)), result.name_hint)
+
     def _end(self, terminator: type[scf.YieldOp], last: Operation, operands: Sequence[SSAValue]) -> None:
         """Ends a block with the operands that are no tensors."""
         with self.emitter.located(last):
@@ -222,8 +261,10 @@ class BlockConverter:
         before, after = op.before_region.block, op.after_region.block
         condition = before.last_op
         assert isinstance(condition, scf.ConditionOp)
-        carried = self._carried_buffers(op, condition)
-        passed = self._passed_buffers(op, condition, carried)
+        own = _own_sizes(op)
+        growing = {k: self._growing(op, k) for k, v in enumerate(before.args) if _names_any(v, own)}
+        carried = self._carried_buffers(op, condition, growing)
+        passed = self._passed_buffers(op, condition, carried, growing)
         inits = [self.values[value] for value in op.arguments if not _is_tensor(value)]
 
         first = Block(arg_types=[value.type for value in before.args if not _is_tensor(value)])
@@ -238,14 +279,20 @@ class BlockConverter:
 
         second = Block(arg_types=[value.type for value in after.args if not _is_tensor(value)])
         self._bind(after, second)
-        self.buffers.update({value: passed[k] for k, value in enumerate(after.args) if _is_tensor(value)})
+        self.buffers.update({value: passed[k] for k, value in enumerate(after.args) if k in passed})
+        self.unsized.update({value: growing[k] for k, value in enumerate(after.args) if k in growing})
         if after.last_op is not None and list[SSAValue](condition.args) == list[SSAValue](before.args):
             in_place = updated_in_place(after.last_op, after.args, self.updates)
-            self.targets.update({value: self.buffers[argument] for value, argument in in_place.items()})
+            self.targets.update(
+                {value: self.buffers[argument] for value, argument in in_place.items() if argument in self.buffers}
+            )
         with self.emitter.into(second):
-            last = self._convert_block(after, {})
+            following = {k: Pooled(f"next {target.key}") for k, target in growing.items()}
+            last = self._convert_block(after, following)
             with self.emitter.located(last):
                 self._carry(last, carried)
+                for k, target in growing.items():
+                    self.emitter.add(ExchangeOp(target.key, following[k].key))
             self._end(scf.YieldOp, last, last.operands)
 
         results = [result for result in op.results if not _is_tensor(result)]
@@ -253,11 +300,26 @@ class BlockConverter:
         self.emitter.add(new)
         self.values.update(zip(results, new.results, strict=True))
         for k, result in enumerate(op.results):
-            if _is_tensor(result):
+            if k in growing:
+                self.unsized[result] = growing[k]
+            elif _is_tensor(result):
                 self.buffers[result] = passed[k]
                 if (target := self.targets.get(result)) is not None and target is not passed[k]:
                     self.buffers[result] = self._memref(target, memref_of(passed[k]))
                     self._copy(passed[k], self.buffers[result])
+
+    def _growing(self, op: scf.WhileOp, position: int) -> Pooled:
+        """
+        The pooled buffer of a carried tensor that changes its size, holding the first value.
+
+        Such loops pass their state through the first region unchanged.
+        """
+        waiting = self.targets.get(op.results[position])
+        target = waiting if isinstance(waiting, Pooled) else self._pooled()
+        init = op.arguments[position]
+        self._copy(self.buffer(init), self._memref(target, buffer_type(init.type)))
+        self.unsized[op.before_region.block.args[position]] = target
+        return target
 
     def _bind(self, old: Block, new: Block) -> None:
         scalars = [value for value in old.args if not _is_tensor(value)]
@@ -265,31 +327,41 @@ class BlockConverter:
             argument.name_hint = value.name_hint
             self.values[value] = argument
 
-    def _carried_buffers(self, op: scf.WhileOp, condition: scf.ConditionOp) -> dict[int, SSAValue]:
-        """A buffer per carried tensor that holds its first value; the one that waits for a result where one does."""
+    def _carried_buffers(
+        self, op: scf.WhileOp, condition: scf.ConditionOp, growing: Container[int]
+    ) -> dict[int, SSAValue]:
+        """
+        A buffer per carried tensor of constant size that holds its first value; the one that waits for a result where
+        one does.
+        """
         before = op.before_region.block
         carried: dict[int, SSAValue] = {}
         for position, (argument, init) in enumerate(zip(before.args, op.arguments, strict=True)):
-            if not _is_tensor(argument):
+            if not _is_tensor(argument) or position in growing:
                 continue
             waiting = [
                 target
                 for result, value in zip(op.results, condition.args, strict=True)
                 if value is argument and isinstance(target := self.targets.get(result), SSAValue)
             ]
-            buffer = waiting[0] if waiting else self._alloc(buffer_type(argument.type), argument.name_hint)
+            type = buffer_type(argument.type)
+            buffer = self._view(waiting[0], type) if waiting else self._alloc(type, argument.name_hint)
             self._copy(self.buffer(init), buffer)
             self.buffers[argument] = carried[position] = buffer
         return carried
 
     def _passed_buffers(
-        self, op: scf.WhileOp, condition: scf.ConditionOp, carried: dict[int, SSAValue]
+        self,
+        op: scf.WhileOp,
+        condition: scf.ConditionOp,
+        carried: Mapping[int, SSAValue],
+        growing: Container[int],
     ) -> dict[int, SSAValue]:
         """For each tensor that the first region passes on: the carried buffer it is, else one of its own."""
         arguments = list[SSAValue](op.before_region.block.args)
         passed: dict[int, SSAValue] = {}
         for position, (value, result) in enumerate(zip(condition.args, op.results, strict=True)):
-            if not _is_tensor(value):
+            if not _is_tensor(value) or position in growing:
                 continue
             if value in arguments:
                 passed[position] = carried[arguments.index(value)]
@@ -314,3 +386,13 @@ class BlockConverter:
 
 def _is_tensor(value: SSAValue) -> bool:
     return is_tensor(value.type)
+
+
+def _own_sizes(op: Operation) -> dict[str, Dim | None]:
+    """The symbols that the results of a control op give values to, with their bounds."""
+    uses = [use.operation for result in op.results if not _is_tensor(result) for use in result.uses]
+    return {use.symbol.data: use.bound for use in uses if isinstance(use, tensor_sizes.DefineSizeOp)}
+
+
+def _names_any(value: SSAValue, symbols: Mapping[str, Dim | None]) -> bool:
+    return _is_tensor(value) and not symbols.keys().isdisjoint(symbols_of(dims_of(value.type)))

@@ -17,13 +17,15 @@ Bounds = Mapping[str, Dim | None]
 
 def symbol_bounds(root: Operation) -> dict[str, Dim | None]:
     """The symbols that ops in `root` define, with bounds in terms of all other symbols where these are known."""
-    resolved: dict[str, Dim | None] = {}
-    for op in root.walk():
-        if isinstance(op, DefinesSymbols):
-            for name, bound in op.defined_symbols().items():
-                # The symbols in a bound are defined before.
-                most = None if bound is None else largest(bound, resolved)
-                resolved[name] = most if name not in resolved else _larger(resolved[name], most)
+    definers = [op for op in root.walk(region_first=True) if isinstance(op, DefinesSymbols)]
+    resolved: dict[str, Dim | None] = {name: None for op in definers for name in op.defined_symbols()}
+    defined = set[str]()
+    for op in definers:
+        for name, bound in op.defined_symbols().items():
+            # The symbols in a bound are defined before, or in the regions of the op.
+            most = None if bound is None else largest(bound, resolved)
+            resolved[name] = most if name not in defined else _larger(resolved[name], most)
+            defined.add(name)
     return resolved
 
 
