@@ -30,7 +30,7 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import VerifyException
 
-from aicc.dialects.graph.dims import SymExpr, dims_of, is_tensor, shape_text, symbols_of
+from aicc.dialects.graph.dims import SymExpr, dims_of, is_tensor, symbols_of
 from aicc.dialects.loops.defined_sizes import OUTPUT
 from aicc.dialects.loops.functions import KERNEL, NUM_OUTPUTS, SYMBOLS, symbol_names, symbols_attr
 from aicc.dialects.tensor_ops.body_ops import ExtractOp, SizeOp
@@ -112,10 +112,11 @@ def allocated_outputs(function: func.FuncOp, symbols: Sequence[str]) -> list[int
         if names:
             found.append(position)
         for unknown in sorted(names - defined):
+            dim = next(dim for dim in dims_of(type) if unknown in symbols_of([dim]))
             fail(
                 function,
-                f"result {position} of @{function.sym_name.data} has shape {shape_text(dims_of(type))}, but no input "
-                f"tells what {unknown} is; expected symbols that occur in the inputs' types",
+                f"result {position} of @{function.sym_name.data} has size {dim}, but no input tells what {unknown} "
+                "is; expected symbols that occur in the inputs' types",
             )
     return found
 

@@ -141,6 +141,9 @@ class BlockConverter:
         owner = made.owner
         if made in self.targets or not isinstance(owner, _PRODUCERS) or owner.parent is not block:
             return False
+        if not isinstance(target, Pooled) and all(map(self.emitter.is_known, dims_of(made.type))):
+            # At the start of the block, so that it does not stand between the loops.
+            target = self._view(target, buffer_type(made.type))
         self.targets[made] = target
         return True
 

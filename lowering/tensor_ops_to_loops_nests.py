@@ -113,12 +113,16 @@ class Emitter:
             return self.index(dim)
         if (symbol := self.symbols.get(dim)) is not None:
             return symbol
-        if any(sym(name) not in self.symbols for name in dim.symbols()):
+        if not self.is_known(dim):
             # Data defines a part of it, further up in the block.
             return self.value(SizeOp(dim))
         if dim not in self._sizes:
             self._sizes[dim] = self._header(SizeOp(dim))
         return self._sizes[dim]
+
+    def is_known(self, dim: Dim) -> bool:
+        """Whether a size is known when the function starts."""
+        return not isinstance(dim, SymExpr) or all(sym(name) in self.symbols for name in dim.symbols())
 
     def bound(self, dim: Dim) -> int | SSAValue:
         """A size as a loop bound."""
