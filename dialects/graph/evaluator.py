@@ -36,20 +36,37 @@ class EvaluationError(DiagnosticException):
         self.op = op
 
 
-def evaluate_function(func: FuncOp, inputs: Sequence[np.ndarray], module: ModuleOp) -> list[np.ndarray]:
+Watch = Callable[[Operation, Arrays, Mapping[str, int], Callable[[], Arrays]], Arrays]
+"""
+Stands between the evaluator and each op: given the op, the values of its operands, the symbols, and what computes the
+values of its results, it says which values the run goes on with.
+"""
+
+
+def evaluate_function(
+    func: FuncOp,
+    inputs: Sequence[np.ndarray],
+    module: ModuleOp,
+    *,
+    symbols: Mapping[str, int] | None = None,
+    watch: Watch | None = None,
+) -> list[np.ndarray]:
     """
     The results of `func` for `inputs`; functions it calls are looked up in `module`.
+
+    `symbols` has values for those that no input has as a size. `watch` sees every op that runs.
 
     Raises:
         EvaluationError: naming the argument, op or size that is wrong.
     """
-    return list(_Program(module).call(func, inputs, None, 0))
+    return list(_Program(module, watch).call(func, inputs, symbols, 0))
 
 
 class _Program:
     """The functions of a module."""
 
-    def __init__(self, module: ModuleOp):
+    def __init__(self, module: ModuleOp, watch: Watch | None = None):
+        self.watch = watch
         self.functions = {op.sym_name.data: op for op in module.body.block.ops if isinstance(op, FuncOp)}
 
     def find(self, name: str) -> FuncOp:
@@ -114,11 +131,15 @@ class _Frame:
             operands = [self.values[operand] for operand in op.operands]
             if op.has_trait(IsTerminator):
                 return operands
-            results = self.run_op(op, operands)
+            results = self.run_op(op, operands) if self.program.watch is None else self.watched(op, operands)
             for result, value in zip(op.results, results, strict=True):
                 self.check_shape(f"result of {op.name}", value, result.type, op)
                 self.values[result] = value
         return []
+
+    def watched(self, op: Operation, operands: Arrays) -> Arrays:
+        assert self.program.watch is not None
+        return self.program.watch(op, operands, self.symbols, lambda: list(self.run_op(op, operands)))
 
     def run_op(self, op: Operation, operands: Arrays) -> Iterable[Any]:
         if isinstance(op, TypedOp):
