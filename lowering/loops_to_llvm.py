@@ -27,6 +27,7 @@ from aicc.dialects.loops.call import CallOp as KernelCallOp
 from aicc.lowering import (
     loops_to_llvm_arith,
     loops_to_llvm_control,
+    loops_to_llvm_float_to_int,
     loops_to_llvm_functions,
     loops_to_llvm_libm,
     loops_to_llvm_memory,
@@ -61,6 +62,7 @@ def _ends_region(fn: Function, op: Operation) -> None:
 
 HANDLERS: dict[str, Handler] = {
     **loops_to_llvm_arith.HANDLERS,
+    **loops_to_llvm_float_to_int.HANDLERS,
     **loops_to_llvm_packed.HANDLERS,
     **loops_to_llvm_sizes.HANDLERS,
     **dict.fromkeys(loops_to_llvm_libm.LIBRARY_FUNCTIONS, loops_to_llvm_libm.lower_library_call),

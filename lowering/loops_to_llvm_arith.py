@@ -264,21 +264,7 @@ def _narrow_float(fn: FunctionLowering, op: arith.TruncFOp, row: list[SSAValue])
     return from_f32(fn, value, target)
 
 
-def _float_to_int(signed: bool) -> Handler:
-    def compute(fn: FunctionLowering, op: Operation, row: list[SSAValue]) -> SSAValue:
-        source, target = scalar_of(op.operands[0].type), scalar_of(op.results[0].type)
-        value, lanes = row[0], lanes_in(row[0])
-        if is_small_float(source):
-            value = to_f32(fn, value, source)
-        result = row_type(register_type(target), lanes)
-        suffix = f"{_mangled(result)}.{_mangled(value.type)}"
-        name = f"llvm.fpto{'si' if signed else 'ui'}.sat.{suffix}"
-        return call_intrinsic(fn, name, [value], result)
-
-    return rowwise(compute)
-
-
-def _mangled(type_: Attribute) -> str:
+def mangled(type_: Attribute) -> str:
     if isinstance(type_, VectorType):
         vector = cast(VectorType[Attribute], type_)
         return f"v{vector.get_shape()[0]}{vector.element_type}"
@@ -532,8 +518,6 @@ HANDLERS: dict[str, Handler] = {
     "arith.extsi": _int_cast(base.SExtOp),
     "arith.extui": _int_cast(base.ZExtOp),
     "arith.floordivsi": _floor_or_ceiling(signed=True, up=False),
-    "arith.fptosi": _float_to_int(signed=True),
-    "arith.fptoui": _float_to_int(signed=False),
     "arith.index_cast": _index_cast(signed=True),
     "arith.index_castui": _index_cast(signed=False),
     "arith.maximumf": _nan_extremum(intrinsics.MaximumOp),

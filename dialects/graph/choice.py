@@ -263,7 +263,7 @@ class CastOp(ElementwiseOp):
             return narrow.narrow_scalar(b, x, target, saturate=saturate, round_mode=self.rounding)
         if is_narrow(target):
             if is_float(source):
-                x = _float_to_integer_scalar(b, x, i32)
+                x = b.float_to_integer(x, i32, unsigned=False)
             else:
                 x = _integer_to_integer(b, x, source, target, saturate)
             return narrow.narrow_scalar(b, x, target, saturate=saturate, round_mode=self.rounding)
@@ -272,7 +272,7 @@ class CastOp(ElementwiseOp):
         if is_float(target):
             return _to_float(b, x, source, accumulator_type(target))
         if is_float(source):
-            return _float_to_integer_scalar(b, x, target)
+            return b.float_to_integer(x, signless(target), unsigned=is_unsigned(target))
         return _integer_to_integer(b, x, source, target, saturate)
 
 
@@ -292,19 +292,6 @@ def _to_float(b: ScalarBuilder, x: SSAValue, source: Attribute, target: Attribut
         return b.extend_float(x, target) if bit_width(x.type) < bit_width(target) else b.truncate_float(x, target)
     x = b.index_to_i64(x)
     return b.insert(arith.UIToFPOp(x, target) if is_unsigned(source) else arith.SIToFPOp(x, target))
-
-
-def _float_to_integer_scalar(b: ScalarBuilder, x: SSAValue, target: Attribute) -> SSAValue:
-    low, high = integer_limits(target)
-    type = signless(target)
-    whole = b.trunc(x)
-    too_low = b.cmp("lt", whole, b.const_like(low, x))
-    too_high = b.cmp("ge", whole, b.const_like(high + 1, x))
-    inside = b.cmp("ge", whole, b.const_like(low, x))
-    safe = b.select(b.and_(inside, b.not_(too_high)), whole, b.const_like(0, x))
-    result = b.float_to_integer(safe, type, unsigned=is_unsigned(target))
-    result = b.select(too_high, b.const(high, type), result)
-    return b.select(too_low, b.const(low, type), result)
 
 
 def _integer_to_integer(

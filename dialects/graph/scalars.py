@@ -239,7 +239,7 @@ class ScalarBuilder:
         return self.insert(arith.IndexCastOp(a, i64)) if isinstance(a.type, IndexType) else a
 
     def float_to_integer(self, a: SSAValue, type: Attribute, *, unsigned: bool) -> SSAValue:
-        """A float, which must be in the range of the type, towards zero."""
+        """A float towards zero; the nearest value of the type where it is out of range, 0 for NaN."""
         integer = as_integer(type)
         if integer is None:
             return self.insert(arith.IndexCastOp(self.float_to_integer(a, i64, unsigned=unsigned), type))

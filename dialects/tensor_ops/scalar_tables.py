@@ -297,9 +297,13 @@ FLOAT_COMPARISONS: tuple[Binary, ...] = (
 
 
 def float_to_integer(x: Array, dtype: np.dtype[Any]) -> Array:
-    """Truncates towards zero; out of range and NaN are whatever numpy gives."""
-    wide = x.astype(np.float32) if x.dtype in _NARROW else x
-    return wide.astype(dtype)
+    """Truncates towards zero; the nearest value of the range where out of it, 0 for NaN."""
+    whole = np.trunc(x.astype(np.float32) if x.dtype in _NARROW else x)
+    limits = np.iinfo(dtype)
+    # One more than the largest value is a power of two, so exact in every float type; that value itself is not.
+    below, above = whole < float(limits.min), whole >= 2.0 * float(limits.max // 2 + 1)
+    inside = np.where(below | above | np.isnan(whole), whole.dtype.type(0), whole).astype(dtype)
+    return np.where(above, dtype.type(limits.max), np.where(below, dtype.type(limits.min), inside))
 
 
 def integer_to_float(x: Array, dtype: np.dtype[Any]) -> Array:
