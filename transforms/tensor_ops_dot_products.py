@@ -48,9 +48,6 @@ from aicc.transforms.tensor_ops_fuse import amount
 from aicc.transforms.tensor_ops_inline import inline_producer
 from aicc.transforms.tensor_ops_integer_sums import Factor, find_factors, fits
 
-NARROW_REUSE = 8
-"""Weights that are multiplied at most so often are read in 8 bits: they are waited for, not computed with."""
-
 MIN_REUSE = 4
 """An operand is packed at run time if each element is multiplied at least so often."""
 
@@ -120,9 +117,7 @@ class DotProducts:
             # The constant operand in the fewest bits, on the right.
             if self._is_constant(function, op, left) and not self._is_constant(function, op, right):
                 chosen.reverse()
-            # Widening 8 bits costs an instruction each time they are read, which many rows share; so does memory.
-            reuse = amount(op.dims) / amount(dims_of(op.inputs[chosen[1].main].type))
-            narrow = fits(chosen[1].factor.range, 8) and reuse <= NARROW_REUSE
+            narrow = fits(chosen[1].factor.range, 8)
             forms = [Form(parts, 16), Form(parts, 8 if narrow else 16)]
             self._replace(function, op, reduction, chosen, forms)
             return
