@@ -12,9 +12,9 @@ results below the normal range are rounded like others, not flushed.
 | expm1 | 1.6 | 2^n * (e^r - 1) + (2^n - 1) |
 | log, log2, log10 | 1.6 | n * ln 2 + log(1 + f), sqrt(1/2) <= 1 + f < sqrt 2 |
 | log1p | 2.0 | log(u) + (x - (u - 1)) / u, u = 1 + x |
-| tanh | 2.5 | expm1(2 x) / (expm1(2 x) + 2) |
+| tanh | 5.3 | x P(x^2) / Q(x^2) |
 | sinh, cosh | 2.5 | e^x / 2 -+ 1 / (2 e^x); sinh below 1 by a polynomial |
-| erf | 1.6 | x + x P(x^2) below 0.93, else 1 - e^(-x + x Q(x)) |
+| erf | 6.6 | x P(x^2) / Q(x^2) |
 | pow | 0.6 | 2^(y log2 x), in f64 |
 """
 
@@ -51,17 +51,23 @@ _LOG = (
 _SINH = (0.1666666716337204, 0.00833331048488617, 0.00019842895562760532, 2.7822131869470468e-06)
 """(sinh(x) - x) / x^3 in x^2, up to 1."""
 
-_ERF_SMALL = (
-    *(0.12837916612625122, -0.3761262893676758, 0.11283625662326813, -0.02685573697090149),
-    *(0.005192438140511513, -0.000805038376711309, 8.000271918717772e-05),
+_TANH = (
+    (1.0, 0.13384097814559937, 0.003499103942885995, 2.0661860617110506e-05, 1.3418801181330764e-08),
+    (1.0, 0.4671742022037506, 0.02589069865643978, 0.0003291162138339132, 7.804679853506968e-07),
 )
-"""erf(x) / x - 1 in x^2, up to 0.9375."""
+"""tanh(x) / x in x^2, up to 9, where the quotient is rounded to 1."""
 
-_ERF_LARGE = (
-    *(-0.1286529004573822, -0.6351334452629089, -0.10626636445522308, 0.023787397891283035),
-    *(-0.0036544057074934244, 0.0003257337666582316, -1.1523171451699454e-05),
+_ERF = (
+    (
+        *(1.128379225730896, 0.17373742163181305, 0.050670500844717026),
+        *(0.0030917194671928883, 0.00027687675901688635, 2.26806537284574e-06),
+    ),
+    (
+        *(1.0, 0.4873053729534149, 0.10733562707901001),
+        *(0.013605617918074131, 0.0010129574220627546, 3.993976497440599e-05),
+    ),
 )
-"""(log(1 - erf(x)) + x) / x from 0.9277 to 4."""
+"""erf(x) / x in x^2, up to 3.9, where the quotient is rounded to 1."""
 
 _LOG2_F64 = (
     *(2.885390081777849, 0.9617966941152195, 0.5770779417741989),
@@ -145,19 +151,16 @@ def _expm1_of_reduced(b: MathBuilder, r: SSAValue) -> SSAValue:
     return b.madd(b.polynomial(r, _EXPM1), b.mul(r, r), r)
 
 
-def _expm1_within(b: MathBuilder, x: SSAValue) -> SSAValue:
-    """`e^x - 1` for -18 <= x <= 89 or NaN."""
+def expm1(b: MathBuilder, x: SSAValue) -> SSAValue:
+    """`e^x - 1`."""
+    argument, x = x, b.clamp(x, -18.0, 89.0)
     r, n = _reduce_exp(b, x)
     small = _expm1_of_reduced(b, r)
     # Half of it, so that 2^n stays in range; for n = 0 the polynomial alone, which is exact for tiny arguments.
     half = _power_of_two(b, b.sub_ints(n, b.int(1)))
     scaled = b.madd(small, half, b.sub(half, b.const(0.5)))
-    return b.select(b.compare_ints("eq", n, b.int(0)), small, b.add(scaled, scaled))
-
-
-def expm1(b: MathBuilder, x: SSAValue) -> SSAValue:
-    """`e^x - 1`."""
-    return b.keep_zero(x, _expm1_within(b, b.clamp(x, -18.0, 89.0)))
+    result = b.select(b.compare_ints("eq", n, b.int(0)), small, b.add(scaled, scaled))
+    return b.keep_zero(argument, result)
 
 
 def _log_parts(b: MathBuilder, x: SSAValue) -> tuple[SSAValue, SSAValue, SSAValue]:
@@ -222,11 +225,19 @@ def log1p(b: MathBuilder, x: SSAValue) -> SSAValue:
     return b.select(b.compare("oeq", u, one), x, result)
 
 
+def _odd_quotient(
+    b: MathBuilder, x: SSAValue, most: float, fractions: tuple[tuple[float, ...], tuple[float, ...]]
+) -> SSAValue:
+    """`x P(x^2) / Q(x^2)`, within [-1, 1]; constant beyond `most`."""
+    x = b.clamp(x, -most, most)
+    square = b.mul(x, x)
+    over, under = (b.polynomial(square, coefficients) for coefficients in fractions)
+    return b.clamp(b.div(b.mul(x, over), under), -1.0, 1.0)
+
+
 def tanh(b: MathBuilder, x: SSAValue) -> SSAValue:
     """The hyperbolic tangent."""
-    size = b.clamp(b.abs(x), 0.0, 10.0)
-    grown = _expm1_within(b, b.add(size, size))
-    return b.copysign(b.div(grown, b.add(grown, b.const(2.0))), x)
+    return _odd_quotient(b, x, 9.0, _TANH)
 
 
 def _half_exp(b: MathBuilder, size: SSAValue) -> SSAValue:
@@ -253,13 +264,7 @@ def sinh(b: MathBuilder, x: SSAValue) -> SSAValue:
 
 def erf(b: MathBuilder, x: SSAValue) -> SSAValue:
     """The error function."""
-    size = b.clamp(b.abs(x), 0.0, 4.0)
-    square = b.mul(x, x)
-    small = b.madd(b.polynomial(square, _ERF_SMALL), x, x)
-    exponent = b.madd(b.polynomial(size, _ERF_LARGE), size, b.neg(size))
-    r, n = _reduce_exp(b, exponent)
-    large = b.sub(b.const(1.0), b.mul(_exp_of_reduced(b, r), _power_of_two(b, n)))
-    return b.select(b.compare("ogt", size, b.const(0.9277)), b.copysign(large, x), small)
+    return _odd_quotient(b, x, 3.9, _ERF)
 
 
 def pow(b: MathBuilder, x: SSAValue, y: SSAValue) -> SSAValue:
