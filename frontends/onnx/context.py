@@ -159,8 +159,8 @@ class NodeContext:
         return self.type(position).element_type
 
     def is_known(self, position: int) -> bool:
-        """Whether the content of a required input is a constant, or made of sizes."""
-        return self.value(position).content is not None
+        """Whether the content of a required input is a constant, or made of sizes; where it has no elements, it is."""
+        return self.value(position).content is not None or 0 in self.dims(position)
 
     def sizes(self, position: int, what: str) -> tuple[Dim, ...]:
         """

@@ -14,8 +14,9 @@ from aicc.dialects.graph.comparison import EqOp, LtOp
 from aicc.dialects.graph.constants import IotaOp
 from aicc.dialects.graph.dims import Dim, SymExpr, ceildiv, dim_max, dim_prod, tensor_type
 from aicc.dialects.graph.dtypes import is_float, is_integer, numpy_dtype
-from aicc.dialects.graph.movement import ExpandOp, ReshapeOp, SliceOp
+from aicc.dialects.graph.movement import ExpandOp, SliceOp
 from aicc.frontends.onnx.context import Handler, NodeContext, Result
+from aicc.frontends.onnx.formulas import Formula
 from aicc.frontends.onnx.values import Value, constant_value, object_array, sizes_value
 
 
@@ -109,26 +110,25 @@ def _eye_like(ctx: NodeContext) -> SSAValue:
 
 
 def _depth(ctx: NodeContext) -> Dim:
-    """Input 1, which may be a float."""
-    if is_float(ctx.element(1)):
+    """Input 1, which may be a float, of rank 0 or 1."""
+    f = Formula(ctx)
+    if not is_float(ctx.element(1)):
+        (depth,) = ctx.sizes(1, "depth")
+        return depth
+    if ctx.is_known(1):
         return int(ctx.constant_input(1, "depth").reshape(()))
-    (depth,) = ctx.sizes(1, "depth")
-    return depth
+    return ctx.defined_size(f.reshape(f.cast(ctx.ssa(1), i64), ()), "depth")
 
 
 def _one_hot(ctx: NodeContext) -> SSAValue:
     """`values[1]` where the index along a new axis is that in `indices` (negative: from the end), else `values[0]`."""
-    depth = _depth(ctx)
-    dims = list(ctx.dims(0))
+    f, depth, dims = Formula(ctx), _depth(ctx), ctx.dims(0)
     axis = ctx.axis(ctx.attr_int("axis", -1), len(dims) + 1)
-    indices = ctx.ssa(0) if ctx.element(0) == i64 else ctx.emit(CastOp(ctx.ssa(0), i64))
-    indices = ctx.emit(ReshapeOp(indices, (*dims[:axis], 1, *dims[axis:])))
-    size = ctx.scope.materialise(sizes_value(object_array([depth], ()), np.dtype(np.int64), f"{ctx.name}_depth"))
-    negative = ctx.emit(LtOp(indices, ctx.scalar(0, i64)))
-    indices = ctx.emit(WhereOp(negative, ctx.emit(AddOp(indices, size)), indices))
-    places = ctx.emit(IotaOp(tensor_type([depth, *[1] * (len(dims) - axis)], i64), 0))
-    off, on = (ctx.emit(ReshapeOp(ctx.emit(SliceOp(ctx.ssa(2), [i], [1])), ())) for i in (0, 1))
-    return ctx.emit(WhereOp(ctx.emit(EqOp(indices, places)), on, off))
+    indices = f.reshape(f.cast(ctx.ssa(0), i64), (*dims[:axis], 1, *dims[axis:]))
+    indices = f(WhereOp, f(LtOp, indices, 0), f(AddOp, indices, f.size(depth)), indices)
+    places = f.places(depth, 0, 1 + len(dims) - axis)
+    off, on = (f.reshape(ctx.emit(SliceOp(ctx.ssa(2), [i], [1])), ()) for i in (0, 1))
+    return f(WhereOp, f(EqOp, indices, places), on, off)
 
 
 HANDLERS: Mapping[str, Handler] = {

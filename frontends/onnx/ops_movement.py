@@ -4,28 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import numpy as np
 from xdsl.dialects.builtin import i64
 from xdsl.ir import SSAValue
 
-from aicc.dialects.graph.arithmetic import AddOp
+from aicc.dialects.graph.arithmetic import AddOp, ModOp, SubOp
 from aicc.dialects.graph.choice import WhereOp
 from aicc.dialects.graph.comparison import GeOp, LeOp
-from aicc.dialects.graph.constants import IotaOp
 from aicc.dialects.graph.dims import (
     Dim,
     SymExpr,
     ceildiv,
     dim_prod,
-    dims_of,
     floordiv,
-    provably_at_least,
     shape_text,
-    tensor_type,
 )
-from aicc.dialects.graph.movement import ConcatOp, ExpandOp, PadOp, ReshapeOp, SliceOp, SplitOp, TransposeOp
+from aicc.dialects.graph.indexing import GatherOp
+from aicc.dialects.graph.movement import ConcatOp, ExpandOp, PadOp, ReshapeOp, SplitOp, TransposeOp
 from aicc.frontends.onnx.context import Handler, NodeContext, Result
-from aicc.frontends.onnx.values import object_array, sizes_value
+from aicc.frontends.onnx.formulas import Formula
+from aicc.frontends.onnx.run_time_axes import RunTimeAxes
 
 
 def _reshaped(ctx: NodeContext, shape: Sequence[Dim]) -> Result:
@@ -83,8 +80,14 @@ def _given_axes(ctx: NodeContext, rank: int) -> tuple[int, ...] | None:
     return ctx.axes(ctx.attr_ints("axes"), rank) if ctx.has_attr("axes") else None
 
 
+def _axes_at_run_time(ctx: NodeContext) -> bool:
+    return ctx.has(1) and not ctx.is_known(1)
+
+
 def _squeeze(ctx: NodeContext) -> Result:
     dims = ctx.dims(0)
+    if _axes_at_run_time(ctx):
+        return _reshaped(ctx, RunTimeAxes(ctx, 1, len(dims)).without(dims))
     axes = _given_axes(ctx, len(dims))
     if axes is None:
         if any(isinstance(size, SymExpr) for size in dims):
@@ -98,6 +101,11 @@ def _squeeze(ctx: NodeContext) -> Result:
 
 def _unsqueeze(ctx: NodeContext) -> Result:
     dims = list(ctx.dims(0))
+    if _axes_at_run_time(ctx):
+        (count,) = ctx.dims(1) or (1,)
+        if not isinstance(count, int):
+            ctx.fail(f"there are {count} axes, so the rank of the result is not known")
+        return _reshaped(ctx, RunTimeAxes(ctx, 1, len(dims) + count).inserted(dims))
     count = len(ctx.numbers(1, "axes") if ctx.has(1) else ctx.attr_ints("axes"))
     axes = _given_axes(ctx, len(dims) + count)
     for axis in sorted(axes or ()):
@@ -173,28 +181,16 @@ def _pad(ctx: NodeContext) -> Result:
 
 
 def _wrapped(ctx: NodeContext, x: SSAValue, low: Sequence[Dim], high: Sequence[Dim]) -> SSAValue:
-    """Padding with the other end of each axis, at most once around."""
-    for axis, (before, after) in enumerate(zip(low, high, strict=True)):
-        dims = dims_of(x.type)
-        for size in (before, after):
-            if not provably_at_least(dims[axis] - size, 0) or not provably_at_least(size, 0):
-                ctx.fail(f"mode is 'wrap' with padding {size}, expected 0 to the size {dims[axis]} of axis {axis}")
-        parts = [x]
-        if before != 0:
-            parts.insert(0, _part(ctx, x, axis, dims[axis] - before, before))
-        if after != 0:
-            parts.append(_part(ctx, x, axis, 0, after))
-        if len(parts) > 1:
-            x = ctx.emit(ConcatOp(parts, axis))
+    """Padding with what comes next when the axis is walked around, as often as needed: `y[i] = x[(i - low) mod n]`."""
+    f, dims = Formula(ctx), ctx.dims(0)
+    for axis, (size, before, after) in enumerate(zip(dims, low, high, strict=True)):
+        if before == 0 and after == 0:
+            continue
+        if size == 0:
+            ctx.fail(f"mode is 'wrap', and axis {axis} has no elements")
+        index = f(SubOp, f.places(size + before + after, 0, 1), f.size(before))
+        x = ctx.emit(GatherOp(x, f(ModOp, index, f.size(size)), axis))
     return x
-
-
-def _part(ctx: NodeContext, x: SSAValue, axis: int, start: Dim, size: Dim) -> SSAValue:
-    """`size` indices of one axis from `start` on."""
-    sizes = list(dims_of(x.type))
-    starts: list[Dim] = [0] * len(sizes)
-    starts[axis], sizes[axis] = start, size
-    return ctx.emit(SliceOp(x, starts, sizes, [1] * len(sizes)))
 
 
 def _expand(ctx: NodeContext) -> Result:
@@ -281,14 +277,12 @@ def _trilu(ctx: NodeContext) -> SSAValue:
     dims = ctx.dims(0)
     if len(dims) < 2:
         ctx.fail(f"the input has rank {len(dims)}, expected at least 2")
-    (k,) = ctx.sizes(1, "k") if ctx.has(1) else (0,)
-    row = ctx.emit(IotaOp(tensor_type([dims[-2], 1], i64), 0))
-    column = ctx.emit(IotaOp(tensor_type([1, dims[-1]], i64), 1))
-    if k != 0:
-        offset = sizes_value(object_array([k]), np.dtype(np.int64), f"{ctx.name}_k")
-        row = ctx.emit(AddOp(row, ctx.scope.materialise(offset)))
+    f = Formula(ctx)
+    row, column = f.places(dims[-2], 0, 2), f.places(dims[-1], 1, 2)
+    if ctx.has(1):
+        row = f(AddOp, row, f.reshape(f.cast(ctx.ssa(1), i64), ()))
     compare = GeOp if ctx.attr_int("upper", 1) else LeOp
-    return ctx.emit(WhereOp(ctx.emit(compare(column, row)), ctx.ssa(0), ctx.scalar(0, ctx.element(0))))
+    return f(WhereOp, f(compare, column, row), ctx.ssa(0), 0)
 
 
 HANDLERS: Mapping[str, Handler] = {

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
 
 from xdsl.ir import Operation, SSAValue
 
 from aicc.dialects.graph import arg_reductions, arithmetic, functions, log_sum_exp, reductions, scan
 from aicc.dialects.graph.choice import WhereOp
 from aicc.dialects.graph.comparison import EqOp, LtOp
+from aicc.dialects.graph.dtypes import accumulator_type
 from aicc.dialects.graph.movement import ReshapeOp
 from aicc.frontends.onnx.context import Handler, NodeContext, Result
+from aicc.frontends.onnx.formulas import Formula
+from aicc.frontends.onnx.run_time_axes import RunTimeAxes
 
 
 def _axes(ctx: NodeContext) -> tuple[int, ...] | None:
@@ -21,10 +26,35 @@ def _axes(ctx: NodeContext) -> tuple[int, ...] | None:
     return tuple(sorted(ctx.axes(ctx.attr_ints("axes"), rank))) if ctx.has_attr("axes") else None
 
 
-def _reduction(op: Callable[..., Operation], single: Callable[[NodeContext], Result]) -> Handler:
-    """`single` is what remains over no axes at all: the part of the operator that is done to each element."""
+@dataclass(frozen=True)
+class _Steps:
+    """
+    A reduction as `after(reduce(before(x)))`, where `op` reduces along one axis after the other.
 
+    Along no axes at all, `single` remains: what is done to each element.
+    """
+
+    op: type[reductions.ReductionOp] | type[log_sum_exp.ReduceLogSumExpOp]
+    single: Callable[[NodeContext], Result]
+    before: Callable[[SSAValue], Operation] | None = None
+    after: type[Operation] | None = None
+
+    def along(self, ctx: NodeContext, axes: RunTimeAxes, *, keepdims: bool) -> SSAValue:
+        """Along axes that only run time knows; f16 and bf16 are rounded once."""
+        f, element = Formula(ctx), ctx.element(0)
+        x = f.cast(ctx.ssa(0), accumulator_type(element))
+        if self.before is not None:
+            x = ctx.emit(self.before(x))
+        x = axes.reduced(x, partial(self.op, keepdims=True), keepdims=keepdims)
+        return f.cast(x if self.after is None else f(self.after, x), element)
+
+
+def _reduction(op: Callable[..., Operation], steps: _Steps) -> Handler:
     def handle(ctx: NodeContext) -> Result:
+        single = steps.single
+        if ctx.has(1) and not ctx.is_known(1):
+            keepdims = bool(ctx.attr_int("keepdims", 1))
+            return steps.along(ctx, RunTimeAxes(ctx, 1, ctx.rank(0)), keepdims=keepdims)
         axes = _axes(ctx)
         if not axes:
             if ctx.attr_int("noop_with_empty_axes", 0):
@@ -51,6 +81,15 @@ def _log(ctx: NodeContext) -> Result:
 
 def _square(ctx: NodeContext) -> Result:
     return ctx.emit(arithmetic.MulOp(ctx.ssa(0), ctx.ssa(0)))
+
+
+def _squared(x: SSAValue) -> Operation:
+    return arithmetic.MulOp(x, x)
+
+
+def _plain(op: type[reductions.ReductionOp] | type[log_sum_exp.ReduceLogSumExpOp]) -> Handler:
+    """A reduction of the elements as they are."""
+    return _reduction(op, _Steps(op, _same))
 
 
 def _position(op: Callable[..., Operation]) -> Handler:
@@ -87,14 +126,18 @@ HANDLERS: Mapping[str, Handler] = {
     "ArgMax": _position(arg_reductions.ArgMaxOp),
     "ArgMin": _position(arg_reductions.ArgMinOp),
     "CumSum": _cumsum,
-    "ReduceL1": _reduction(reductions.ReduceL1Op, _abs),
-    "ReduceL2": _reduction(reductions.ReduceL2Op, _abs),
-    "ReduceLogSum": _reduction(reductions.ReduceLogSumOp, _log),
-    "ReduceLogSumExp": _reduction(log_sum_exp.ReduceLogSumExpOp, _same),
-    "ReduceMax": _reduction(reductions.ReduceMaxOp, _same),
-    "ReduceMean": _reduction(reductions.ReduceMeanOp, _same),
-    "ReduceMin": _reduction(reductions.ReduceMinOp, _same),
-    "ReduceProd": _reduction(reductions.ReduceProdOp, _same),
-    "ReduceSum": _reduction(reductions.ReduceSumOp, _same),
-    "ReduceSumSquare": _reduction(reductions.ReduceSumSquareOp, _square),
+    "ReduceL1": _reduction(reductions.ReduceL1Op, _Steps(reductions.ReduceSumOp, _abs, before=functions.AbsOp)),
+    "ReduceL2": _reduction(
+        reductions.ReduceL2Op, _Steps(reductions.ReduceSumOp, _abs, before=_squared, after=functions.SqrtOp)
+    ),
+    "ReduceLogSum": _reduction(reductions.ReduceLogSumOp, _Steps(reductions.ReduceSumOp, _log, after=functions.LogOp)),
+    "ReduceLogSumExp": _plain(log_sum_exp.ReduceLogSumExpOp),
+    "ReduceMax": _plain(reductions.ReduceMaxOp),
+    "ReduceMean": _plain(reductions.ReduceMeanOp),
+    "ReduceMin": _plain(reductions.ReduceMinOp),
+    "ReduceProd": _plain(reductions.ReduceProdOp),
+    "ReduceSum": _plain(reductions.ReduceSumOp),
+    "ReduceSumSquare": _reduction(
+        reductions.ReduceSumSquareOp, _Steps(reductions.ReduceSumOp, _square, before=_squared)
+    ),
 }

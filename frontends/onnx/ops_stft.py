@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 
 import numpy as np
+from xdsl.dialects.builtin import f64
 from xdsl.ir import SSAValue
 
 from aicc.dialects.graph.arithmetic import AddOp, DivOp, ModOp, MulOp, SubOp
@@ -27,8 +28,9 @@ def _matrices(ctx: NodeContext, length: Dim, bins: Dim) -> tuple[SSAValue, SSAVa
         angle, dtype = 2 * np.pi * turns, numpy_dtype(element)
         return ctx.constant(np.cos(angle).astype(dtype)), ctx.constant(-np.sin(angle).astype(dtype))
     product = f(ModOp, f(MulOp, f.places(length, 0, 2), f.places(bins, 1, 2)), f.size(length))
-    turns = f(DivOp, f.cast(product, element), f.size(length, element))
-    return f(CosOp, f(MulOp, turns, 2 * math.pi)), f(SinOp, f(MulOp, turns, -2 * math.pi))
+    turns = f(DivOp, f.cast(product, f64), f.size(length, f64))
+    parts = f(CosOp, f(MulOp, turns, 2 * math.pi)), f(SinOp, f(MulOp, turns, -2 * math.pi))
+    return f.cast(parts[0], element), f.cast(parts[1], element)
 
 
 def _stft(ctx: NodeContext) -> SSAValue:
