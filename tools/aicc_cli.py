@@ -23,14 +23,7 @@ def _parser() -> argparse.ArgumentParser:
 
     run = commands.add_parser("run", help="compile a model and run it", allow_abbrev=False)
     run.add_argument("model", help="an ONNX or .mlir file, or - for textual IR of any level on standard input")
-    run.add_argument(
-        "--input",
-        action="append",
-        default=[],
-        metavar="NAME=FILE.npy|random",
-        help="value of an input; inputs that are not given are random (seed 0)",
-    )
-    _add_size_option(run)
+    _add_input_options(run)
     folder_help = "folder of the weight files that IR on standard input names (default: the current one)"
     run.add_argument("--weights-folder", metavar="DIR", help=folder_help)
     run.add_argument("--output-dir", metavar="DIR", help="write each output to DIR/<name>.npy instead of printing it")
@@ -70,12 +63,46 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument("--all", action="store_true", help="show all kernels")
     add_compile_options(check, OF_CODE)
 
+    debug = commands.add_parser(
+        "debug",
+        help="find the node or the pass that makes a model's numbers wrong, or not finite",
+        description="Runs a model compiled and by the numpy meaning of its operators, side by side. Says which node's "
+        "error is past the bound first, how much each node adds, and which pass of the compiler changes the result.",
+        allow_abbrev=False,
+    )
+    debug.add_argument("model", help="an ONNX or .mlir file")
+    _add_input_options(debug)
+    debug.add_argument(
+        "--bound",
+        type=float,
+        default=1e-3,
+        metavar="SHARE",
+        help="errors up to this share of the largest value are taken for rounding (default: 0.001)",
+    )
+    debug.add_argument(
+        "--check-nan", action="store_true", help="say which nodes make NaN or infinity of finite numbers"
+    )
+    debug.add_argument("--json", action="store_true", help="print everything as JSON")
+    debug.add_argument("--all", action="store_true", help="show all nodes")
+    add_compile_options(debug, [*OF_CODE, "threads"])
+
     cache = commands.add_parser("cache", help="show, empty or explain the cache of compiled code", allow_abbrev=False)
     _add_cache_parser(cache)
 
-    for command in (cache, check, run, importer, schedules):
+    for command in (cache, check, debug, run, importer, schedules):
         command.add_argument("--traceback", action="store_true", help="show where in aicc an error comes from")
     return parser
+
+
+def _add_input_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--input",
+        action="append",
+        default=[],
+        metavar="NAME=FILE.npy|random",
+        help="value of an input; inputs that are not given are random (seed 0)",
+    )
+    _add_size_option(parser)
 
 
 def _add_size_option(parser: argparse.ArgumentParser) -> None:
@@ -109,7 +136,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     if options.command is None:
         parser.print_usage(sys.stderr)
-        print("aicc: error: expected a command: run, check, import, schedules or cache", file=sys.stderr)
+        print("aicc: error: expected a command: run, check, debug, import, schedules or cache", file=sys.stderr)
         return 2
     try:
         if options.command == "run":
@@ -120,6 +147,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             from aicc.tools.cli_check import check_command
 
             return check_command(options)
+        if options.command == "debug":
+            from aicc.tools.cli_debug import debug_command
+
+            return debug_command(options)
         if options.command == "schedules":
             from aicc.tools.cli_schedules import schedules_command
 
