@@ -9,6 +9,15 @@ func.func @f(%x: tensor<1x4x5x5xf32>, %w: tensor<6x4x3x3xf16>) {
 
 // -----
 
+// conv C3: which group a channel is of needs known numbers
+func.func @f(%x: tensor<1x4x5x5xf32>, %w: tensor<?x2x3x3xf32, #graph.dims<M>>) {
+  // expected-error@+1 {{output channels are M, expected a known number for 2 groups}}
+  %0 = graph.conv %x, %w {strides = [1, 1], pads = [0, 0, 0, 0], dilations = [1, 1], groups = 2} : tensor<1x4x5x5xf32>, tensor<?x2x3x3xf32, #graph.dims<M>> -> tensor<1x?x3x3xf32, #graph.dims<M>>
+  func.return
+}
+
+// -----
+
 // conv C1: not a number
 func.func @f(%x: tensor<1x4x5x5xi1>, %w: tensor<6x4x3x3xi1>) {
   // expected-error@+1 {{input has element type i1, expected floats or signed integers or unsigned integers}}

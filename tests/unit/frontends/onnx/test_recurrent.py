@@ -9,6 +9,7 @@ from aicc.dialects.graph.evaluator import evaluate_function
 from aicc.frontends.errors import ModelError
 from aicc.frontends.onnx import import_onnx
 from aicc.lowering.signature import main_function
+from tests.unit.frontends.onnx.helper import model
 
 GATES = {"RNN": 1, "GRU": 3, "LSTM": 4}
 INPUTS = ("X", "W", "R", "B", "L", "H0", "C0", "P")
@@ -223,3 +224,21 @@ def test_sizes_that_do_not_match_are_refused_at_run_time():
     compiled.run(inputs)
     with pytest.raises(aicc.InputError, match="size 0 of initial_c does not match x and r"):
         compiled.run(inputs | {"C0": arrays["C0"][:, :2]})
+
+
+def test_an_infinite_cell_without_peepholes_is_no_nan():
+    rng = np.random.default_rng(0)
+    x, w, r = (rng.standard_normal(shape).astype(np.float32) for shape in ((2, 1, 3), (1, 8, 3), (1, 8, 2)))
+    h = np.zeros((1, 1, 2), np.float32)
+    c = np.array([[[0.5, -np.inf]]], np.float32)
+    node = helper.make_node("LSTM", ["x", "w", "r", "", "", "h", "c"], ["", "", "last"], hidden_size=2)
+    proto = model(
+        [node],
+        {"x": (np.float32, x.shape), "h": (np.float32, h.shape), "c": (np.float32, c.shape)},
+        ["last"],
+        weights={"w": w, "r": r},
+    )
+    module = import_onnx(proto)
+    by_meaning = evaluate_function(main_function(module), [x, h, c], module)
+    for (last,) in (by_meaning, *(aicc.compile(proto, opt_level=level)(x, h, c) for level in (0, 2))):
+        assert np.isfinite(last[0, 0, 0]) and last[0, 0, 1] == -np.inf
