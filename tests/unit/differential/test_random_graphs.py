@@ -32,7 +32,7 @@ SETTINGS = settings(
 
 def compiled_agrees(program: Program, opt_level: int, threads: int) -> None:
     model = aicc.compile(program.module, opt_level=opt_level, threads=threads, cache=False)
-    check(program, model(*program.inputs))
+    check(program.module, program.inputs, model(*program.inputs))
 
 
 @SETTINGS

@@ -1,0 +1,186 @@
+"""What is wrong with a random model: compiled code against the numpy meaning, and the meaning against peers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+import onnx
+from onnx import numpy_helper
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.utils.exceptions import DiagnosticException
+
+import aicc
+from aicc.dialects.graph.evaluator import EvaluationError
+from aicc.frontends.onnx import import_onnx
+from aicc.runtime.errors import InputError
+from tests.unit.differential import reference
+from tests.unit.frontends.onnx.helper import function, names
+from tests.unit.fuzz.builder import BF16
+from tests.unit.fuzz.generator import RandomModel, random_model
+
+SETTINGS = ((0, 1), (2, 2), (2, 1), (0, 2))
+"""Optimisation levels and numbers of threads."""
+
+
+class Finding(AssertionError):
+    """A fault that a random model has shown."""
+
+
+def feeds_of(module: ModuleOp, feeds: Mapping[str, np.ndarray]) -> list[np.ndarray]:
+    return [feeds[name] for name in names(function(module).arg_attrs)]
+
+
+def check_compiled(model: RandomModel, settings: Sequence[tuple[int, int]]) -> str:
+    """
+    Holds the compiled model against its meaning; why it was refused, or nothing.
+
+    Raises:
+        Finding: if they differ.
+    """
+    data = model.model.SerializeToString()
+    try:
+        module = import_onnx(data)
+    except DiagnosticException as error:
+        return f"import: {error}"
+    inputs = feeds_of(module, model.feeds)
+    try:
+        reference.run(module, inputs)
+    except EvaluationError as error:
+        return f"meaning: {error}"
+    larger = _larger(model, module)
+    for level, threads in settings:
+        compiled = aicc.compile(data, opt_level=level, threads=threads, cache=False)
+        try:
+            for feeds in (model.feeds, larger):
+                if feeds is not None:
+                    reference.check(module, feeds_of(module, feeds), list(compiled.run(feeds).values()))
+        except InputError as error:
+            return f"call: {error}"
+        except AssertionError as error:
+            raise Finding(f"-O{level}, {threads} threads: {error}") from error
+    return ""
+
+
+def _larger(model: RandomModel, module: ModuleOp) -> dict[str, np.ndarray] | None:
+    """Inputs of other sizes, if some are symbols and the meaning takes them: repeated content, so indices hold."""
+    symbols = [d.dim_param for v in model.model.graph.input for d in v.type.tensor_type.shape.dim if d.dim_param]
+    if not symbols:
+        return None
+    sizes: dict[str, int] = {}
+    for value in model.model.graph.input:
+        for dim, size in zip(value.type.tensor_type.shape.dim, model.feeds[value.name].shape, strict=True):
+            if dim.dim_param:
+                sizes[dim.dim_param] = size + (1 if dim.dim_param == "N" else 0)
+    larger: dict[str, np.ndarray] = {}
+    for value in model.model.graph.input:
+        dims = value.type.tensor_type.shape.dim
+        shape = [sizes[dim.dim_param] if dim.dim_param else dim.dim_value for dim in dims]
+        array = model.feeds[value.name]
+        larger[value.name] = np.resize(array, shape) if array.size else np.zeros(shape, array.dtype)
+    try:
+        reference.run(module, feeds_of(module, larger))
+    except (EvaluationError, IndexError, ValueError):
+        return None
+    return larger
+
+
+Peer = Callable[[onnx.ModelProto, Mapping[str, np.ndarray]], list[Any]]
+
+
+def onnxruntime_results(model: onnx.ModelProto, feeds: Mapping[str, np.ndarray]) -> list[Any]:
+    """What onnxruntime says; it takes and gives no bfloat16 arrays."""
+    import onnxruntime
+
+    if any(array.dtype == BF16 for array in feeds.values()):
+        raise ValueError("bfloat16")
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 4
+    options.intra_op_num_threads = 1
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    return session.run(None, dict(feeds))
+
+
+def evaluator_results(model: onnx.ModelProto, feeds: Mapping[str, np.ndarray]) -> list[Any]:
+    """What the reference evaluator of the package `onnx` says."""
+    from onnx.reference import ReferenceEvaluator
+
+    with np.errstate(all="ignore"):
+        return ReferenceEvaluator(model).run(None, dict(feeds))
+
+
+PEERS: Mapping[str, Peer] = {"onnxruntime": onnxruntime_results, "onnx.reference": evaluator_results}
+
+
+WRONG_PEERS = {
+    # Sums squares over a window of its own; knows one direction and no sequence lengths; drops axes of size 1.
+    "onnx.reference": {"LRN", "RNN", "GRU", "LSTM", "GlobalMaxPool"},
+    "onnxruntime": set[str](),
+}
+"""Operators that a peer gets wrong."""
+
+DROP_NAN = {"MaxPool", "GlobalMaxPool", "ReduceMax", "ReduceMin", "Max", "Min", "Clip", "RNN", "GRU", "LSTM", "Resize"}
+"""Operators of which peers lose some NaN and infinities among the operands."""
+
+
+def check_node(
+    model: onnx.ModelProto, feeds: Mapping[str, np.ndarray], expected: Sequence[np.ndarray], exact: bool
+) -> None:
+    """
+    Holds the meaning of a model of one node against peers; it is enough that one of them agrees.
+
+    Raises:
+        Finding: if none that can run the node does.
+    """
+    faults: list[str] = []
+    operator = model.graph.node[0].op_type
+    known = [numpy_helper.to_array(tensor) for tensor in model.graph.initializer]
+    arrays = [a for a in (*feeds.values(), *known) if reference.is_float(a)]
+    nan = any(not np.isfinite(a.astype(np.float32)).all() for a in arrays)
+    if nan and operator in DROP_NAN:
+        return
+    for name, run in PEERS.items():
+        if operator in WRONG_PEERS[name] or (operator == "Split" and "" in model.graph.node[0].output):
+            continue  # onnxruntime crashes when a piece of a split has no name.
+        try:
+            found = run(model, feeds)
+        except Exception:
+            # A peer that cannot run the node has nothing to say about it.
+            continue
+        fault = next((f for f in map(partial(_fault, exact), expected, found) if f), None)
+        if fault is None:
+            return
+        faults.append(f"{name}: {fault}")
+    if faults:
+        raise Finding(f"node {operator}, opset {model.opset_import[0].version}: " + "; ".join(faults))
+
+
+def _fault(exact: bool, mine: np.ndarray, theirs: Any) -> str | None:
+    theirs = np.asarray(theirs)
+    if theirs.dtype != mine.dtype:
+        return f"dtype {mine.dtype}, theirs {theirs.dtype}"
+    if theirs.shape != mine.shape:
+        return f"shape {mine.shape}, theirs {theirs.shape}"
+    if not reference.is_float(mine):
+        wrong = mine != theirs
+    else:
+        # Peers compute f64 with constants in f32, and f16 with roundings in between.
+        tolerance = max(64 * reference.epsilon(mine), 1e-4)
+        a, b = mine.astype(np.float64), theirs.astype(np.float64)
+        with np.errstate(all="ignore"):
+            largest = np.max(np.abs(a), initial=0, where=np.isfinite(a))
+            wrong = ~(np.isclose(a, b, tolerance, tolerance * max(1, largest), equal_nan=True) | (a == b))
+    if not wrong.any():
+        return None
+    place = tuple(int(i[0]) for i in np.nonzero(wrong))
+    return f"{int(wrong.sum())} of {mine.size} elements, first at {place}: {mine[place]}, theirs {theirs[place]}"
+
+
+def examine(seed: int, peers: bool) -> str:
+    """Everything about the model of a seed; why it was refused, or nothing."""
+    watch = check_node if peers else None
+    model = random_model(seed, watch=watch)
+    return check_compiled(model, (SETTINGS[2 * (seed % 2)], SETTINGS[2 * (seed % 2) + 1])[:: -1 if seed % 2 else 1])
