@@ -12,7 +12,7 @@ They decompose into one product for all steps and a `while` over the steps.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -28,7 +28,7 @@ from aicc.dialects.graph.choice import ClipOp, WhereOp
 from aicc.dialects.graph.comparison import LtOp
 from aicc.dialects.graph.constants import scalar_like, scalar_of
 from aicc.dialects.graph.control import WhileOp, YieldOp
-from aicc.dialects.graph.dims import Dim, dim_prod, dims_of, tensor_of, tensor_type
+from aicc.dialects.graph.dims import Dim, dim_prod, dims_of, evaluate_dims, tensor_of, tensor_type
 from aicc.dialects.graph.elementwise import Array
 from aicc.dialects.graph.indexing import GatherOp, ScatterNdOp
 from aicc.dialects.graph.interfaces import (
@@ -47,6 +47,9 @@ from aicc.dialects.graph.operands import common_element_type, dims_of_rank, expe
 from aicc.dialects.graph.recurrent_activations import Activation, float_of, parse_activations
 from aicc.dialects.graph.sizes import SizesOp
 from aicc.dialects.graph.wide import accumulator_dtype, converted, widened
+
+Product = Callable[[Array, int, int], Array]
+"""The product of a state with the columns of `r` for gates `start` to `end`: `product(h, start, end)`."""
 
 
 class RecurrentOp(GraphOp, ABC):
@@ -90,7 +93,19 @@ class RecurrentOp(GraphOp, ABC):
     @property
     def units(self) -> Dim:
         """The number of units H."""
-        return dims_of(self.r.type)[-1]
+        return self.unit_count()
+
+    def unit_count(self) -> Dim:
+        """`units`, from the shape of `r`."""
+        return dims_of_rank("r", self.r, 2, 2)[1]
+
+    def weight_shapes(self, inputs: Dim, units: Dim) -> dict[str, tuple[SSAValue | None, tuple[Dim, ...]]]:
+        """The weights by name, with the shapes they must have."""
+        return {"w": (self.w, (self.GATES * units, inputs)), "r": (self.r, (self.GATES * units, units))}
+
+    def float_weights(self) -> dict[str, SSAValue | None]:
+        """The operands for weights that have the element type of `x`."""
+        return {"w": self.w, "r": self.r}
 
     def _own_operands(self) -> dict[str, tuple[SSAValue | None, tuple[Dim, ...]]]:
         """Further operands by name, with the shapes they must have."""
@@ -103,10 +118,9 @@ class RecurrentOp(GraphOp, ABC):
     def _operand_shapes(self) -> dict[str, tuple[SSAValue | None, tuple[Dim, ...]]]:
         """All operands but `x` by name, with the shapes they must have by those of `x` and `r`."""
         _, batch, inputs = dims_of_rank("x", self.x, 3, 3)
-        units = dims_of_rank("r", self.r, 2, 2)[1]
+        units = self.units
         return {
-            "w": (self.w, (self.GATES * units, inputs)),
-            "r": (self.r, (self.GATES * units, units)),
+            **self.weight_shapes(inputs, units),
             "bias": (self.bias, (2 * self.GATES * units,)),
             "lengths": (self.lengths, (batch,)),
             "initial_h": (self.initial_h, (batch, units)),
@@ -116,7 +130,7 @@ class RecurrentOp(GraphOp, ABC):
     def infer_types(self) -> Sequence[Attribute]:
         optional = {"bias": self.bias, "initial_h": self.initial_h}
         optional |= {name: value for name, (value, _) in self._own_operands().items()}
-        element = common_element_type(ElementKind.FLOAT, ("x", self.x), {"w": self.w, "r": self.r, **optional})
+        element = common_element_type(ElementKind.FLOAT, ("x", self.x), {**self.float_weights(), **optional})
         for name, (value, expected) in self._operand_shapes().items():
             if value is None:
                 continue
@@ -149,11 +163,20 @@ class RecurrentOp(GraphOp, ABC):
     # Meaning
 
     @abstractmethod
-    def compute_step(self, gates: list[Array], states: list[Array], r: Array, own: list[Array | None]) -> list[Array]:
+    def compute_step(
+        self, gates: list[Array], states: list[Array], product: Product, own: list[Array | None]
+    ) -> list[Array]:
         """
-        The states after a step. `gates` are `x w^T` and the bias, `own` is the bias of `r` by gates that is not in
-        them (for a GRU's candidate), then the op's own operands.
+        The states after a step. `gates` are `x w^T` and the bias, `product` is that of a state with `r`, `own` is the
+        bias of `r` by gates that is not in them (for a GRU's candidate), then the op's own operands.
         """
+
+    def products(self, named: Mapping[str, Array | None], x: Array, units: int) -> tuple[Array, Product]:
+        """`x w^T` of rows of inputs, and the product of a state with `r`; `named` has the operands."""
+        w, r = named["w"], named["r"]
+        assert w is not None and r is not None
+        r = r.astype(x.dtype)
+        return x @ w.astype(x.dtype).T, lambda h, start, end: h @ r[start * units : end * units].T
 
     def _limited(self, value: Array) -> Array:
         clip = float_of(self.clip)
@@ -163,13 +186,20 @@ class RecurrentOp(GraphOp, ABC):
         given = iter(operands)
         named = {
             name: next(given) if getattr(self, name) is not None else None
-            for name in ("x", "w", "r", "bias", "lengths", "initial_h", *self._own_operands())
+            for name in (
+                "x",
+                *self.weight_shapes(0, 0),
+                "bias",
+                "lengths",
+                "initial_h",
+                *self._own_operands(),
+            )
         }
-        x, w, r = (named[name] for name in ("x", "w", "r"))
-        assert x is not None and w is not None and r is not None
+        x = named["x"]
+        assert x is not None
         dtype, wide = x.dtype, accumulator_dtype(x.dtype)
         steps, batch, _ = x.shape
-        units = int(r.shape[1])
+        units = int(evaluate_dims([self.units], symbols)[0])
         zeros = np.zeros((batch, units), wide)
         names = ["initial_h", *(name for name in self._own_operands() if name.startswith("initial"))]
         initials = [named[name] for name in names]
@@ -182,14 +212,15 @@ class RecurrentOp(GraphOp, ABC):
             for name in self._own_operands()
             if name not in names
         ]
-        r = r.astype(wide)
         y = np.zeros((steps, batch, units), wide)
         with np.errstate(all="ignore"):
+            inputs, product = self.products(named, x.reshape(steps * batch, -1).astype(wide), units)
+            inputs = inputs.reshape(steps, batch, self.GATES * units)
             for step in reversed(range(steps)) if self.reverse is not None else range(steps):
-                gates = x[step].astype(wide) @ w.astype(wide).T + bias[: self.GATES * units]
+                gates = inputs[step] + bias[: self.GATES * units]
                 parts = [gates[:, k * units : (k + 1) * units] for k in range(self.GATES)]
                 biases = [bias[(self.GATES + k) * units : (self.GATES + k + 1) * units] for k in range(self.GATES)]
-                new = self.compute_step(parts, states, r, [*biases, *own])
+                new = self.compute_step(parts, states, product, [*biases, *own])
                 running = np.ones((batch, 1), np.bool_) if lengths is None else (step < lengths)[:, None]
                 states = [np.where(running, after, before) for after, before in zip(new, states, strict=True)]
                 y[step] = np.where(running, states[0], 0)
@@ -207,6 +238,10 @@ class RecurrentOp(GraphOp, ABC):
         """For each gate whether the bias of `r` can be added to that of `w`."""
         return [True] * self.GATES
 
+    def multiply(self, b: OpBuilder, value: SSAValue, weights: SSAValue) -> SSAValue:
+        """The product of rows of inputs with `w`, or of a state with `r`."""
+        return b.add(MatmulOp(value, weights, transpose_b=True))
+
     def limited(self, b: OpBuilder, value: SSAValue) -> SSAValue:
         """The argument of an activation, clipped if the op asks for it."""
         clip = float_of(self.clip)
@@ -219,7 +254,7 @@ class RecurrentOp(GraphOp, ABC):
         units, element = self.units, element_type_of(self.x)
         x, w, r = (widened(b, operand) for operand in (self.x, self.w, self.r))
         width = self.GATES * units
-        gates = b.add(MatmulOp(b.add(ReshapeOp(x, [steps * batch, inputs])), w, transpose_b=True))
+        gates = self.multiply(b, b.add(ReshapeOp(x, [steps * batch, inputs])), w)
         biases: list[SSAValue | None] = [None] * self.GATES
         if self.bias is not None:
             gates, biases = self._add_bias(b, gates, widened(b, self.bias))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from abc import ABC
 from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
 from xdsl.dialects.builtin import AnyTensorTypeConstr, UnitAttr
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, opt_operand_def, opt_prop_def, result_def
 
 from aicc.dialects.graph.arithmetic import AddOp, MulOp, SubOp
@@ -18,7 +19,7 @@ from aicc.dialects.graph.elementwise import Array
 from aicc.dialects.graph.interfaces import GraphOp, OpBuilder
 from aicc.dialects.graph.matmul import MatmulOp
 from aicc.dialects.graph.movement import SliceOp
-from aicc.dialects.graph.recurrent import RecurrentOp
+from aicc.dialects.graph.recurrent import Product, RecurrentOp
 
 _Operand = SSAValue | Operation
 
@@ -59,10 +60,12 @@ class RnnOp(RecurrentOp):
             self.shared_properties(activations, clip, reverse),
         )
 
-    def compute_step(self, gates: list[Array], states: list[Array], r: Array, own: list[Array | None]) -> list[Array]:
+    def compute_step(
+        self, gates: list[Array], states: list[Array], product: Product, own: list[Array | None]
+    ) -> list[Array]:
         bias = own[0]
         assert bias is not None
-        return [self.functions[0].compute(self._limited(gates[0] + states[0] @ r.T + bias))]
+        return [self.functions[0].compute(self._limited(gates[0] + product(states[0], 0, 1) + bias))]
 
     def build_step(
         self, b: OpBuilder, gates: list[SSAValue], states: list[SSAValue], r: SSAValue, own: list[SSAValue | None]
@@ -116,15 +119,17 @@ class GruOp(RecurrentOp):
     def gates_with_bias_of_r(self) -> Sequence[bool]:
         return [True, True, self.linear_before_reset is None]
 
-    def compute_step(self, gates: list[Array], states: list[Array], r: Array, own: list[Array | None]) -> list[Array]:
+    def compute_step(
+        self, gates: list[Array], states: list[Array], product: Product, own: list[Array | None]
+    ) -> list[Array]:
         f, g = self.functions
         h = states[0]
-        rz, rr, rn = np.split(r, 3)
         bz, br, bn = own[:3]
         assert bz is not None and br is not None and bn is not None
-        z = f.compute(self._limited(gates[0] + h @ rz.T + bz))
-        reset = f.compute(self._limited(gates[1] + h @ rr.T + br))
-        hidden = reset * (h @ rn.T + bn) if self.linear_before_reset is not None else (reset * h) @ rn.T + bn
+        z = f.compute(self._limited(gates[0] + product(h, 0, 1) + bz))
+        reset = f.compute(self._limited(gates[1] + product(h, 1, 2) + br))
+        whole = self.linear_before_reset is not None
+        hidden = reset * (product(h, 2, 3) + bn) if whole else product(reset * h, 2, 3) + bn
         n = g.compute(self._limited(gates[2] + hidden))
         return [(1 - z) * n + z * h]
 
@@ -148,8 +153,81 @@ class GruOp(RecurrentOp):
         return [b.add(AddOp(b.add(MulOp(kept, n)), b.add(MulOp(z, h))))]
 
 
+class LstmBase(RecurrentOp, ABC):
+    """Base of LSTMs."""
+
+    GATES: ClassVar = 4
+    ACTIVATIONS: ClassVar = 3
+
+    initial_c = opt_operand_def(AnyTensorTypeConstr)
+    peephole = opt_operand_def(AnyTensorTypeConstr)
+    input_forget = opt_prop_def(UnitAttr)
+    c = result_def(AnyTensorTypeConstr)
+
+    @classmethod
+    def lstm_properties(
+        cls, activations: str, clip: float | None, reverse: bool, input_forget: bool
+    ) -> dict[str, Attribute | None]:
+        """The properties of an LSTM."""
+        return cls.shared_properties(activations, clip, reverse) | {"input_forget": flag(input_forget)}
+
+    def _own_operands(self) -> dict[str, tuple[SSAValue | None, tuple[Dim, ...]]]:
+        batch = dims_of(self.x.type)[1] if len(dims_of(self.x.type)) == 3 else 1
+        return {
+            "initial_c": (self.initial_c, (batch, self.units)),
+            "peephole": (self.peephole, (3 * self.units,)),
+        }
+
+    def _own_initials(self) -> tuple[SSAValue | None, ...]:
+        return (self.initial_c,)
+
+    def compute_step(
+        self, gates: list[Array], states: list[Array], product: Product, own: list[Array | None]
+    ) -> list[Array]:
+        f1, f2, f3 = self.functions
+        h, c = states
+        *biases, peephole = own
+        products = np.split(product(h, 0, 4), 4, axis=1)
+        parts = [gate + part + bias for gate, part, bias in zip(gates, products, biases, strict=True)]
+        # Absent ones are no zeros: an infinite cell would become NaN.
+        pi, po, pf = (None,) * 3 if peephole is None else np.split(peephole, 3)
+
+        def gate(part: Array, weights: Array | None, cell: Array) -> Array:
+            return f1.compute(self._limited(part if weights is None else part + weights * cell))
+
+        i = gate(parts[0], pi, c)
+        forget = 1 - i if self.input_forget is not None else gate(parts[2], pf, c)
+        c = forget * c + i * f2.compute(self._limited(parts[3]))
+        o = gate(parts[1], po, c)
+        return [o * f3.compute(c), c]
+
+    def build_step(
+        self, b: OpBuilder, gates: list[SSAValue], states: list[SSAValue], r: SSAValue, own: list[SSAValue | None]
+    ) -> list[SSAValue]:
+        f1, f2, f3 = self.functions
+        h, c = states
+        products = self._parts(b, self.multiply(b, h, r), 4)
+        parts = [b.add(AddOp(gate, product)) for gate, product in zip(gates, products, strict=True)]
+        peephole = own[-1]
+        seen = [None] * 3 if peephole is None else self._parts(b, peephole, 3)
+
+        def gate(part: SSAValue, weights: SSAValue | None, cell: SSAValue) -> SSAValue:
+            total = part if weights is None else b.add(AddOp(part, b.add(MulOp(weights, cell))))
+            return f1.build(b, self.limited(b, total))
+
+        i = gate(parts[0], seen[0], c)
+        if self.input_forget is not None:
+            forget = b.add(SubOp(scalar_like(b, 1.0, i), i))
+        else:
+            forget = gate(parts[2], seen[2], c)
+        candidate = f2.build(b, self.limited(b, parts[3]))
+        c = b.add(AddOp(b.add(MulOp(forget, c)), b.add(MulOp(i, candidate))))
+        o = gate(parts[1], seen[1], c)
+        return [b.add(MulOp(o, f3.build(b, c))), c]
+
+
 @irdl_op_definition
-class LstmOp(RecurrentOp):
+class LstmOp(LstmBase):
     """
     Gates input i, output o, forget f and cell g, in this order, with optional peephole weights `p: [3*H]` of i, o, f:
 
@@ -169,8 +247,6 @@ class LstmOp(RecurrentOp):
     """
 
     name = "graph.lstm"
-    GATES: ClassVar = 4
-    ACTIVATIONS: ClassVar = 3
 
     # Declared again for the order: xDSL takes the operands and results of a subclass first.
     x = operand_def(AnyTensorTypeConstr)
@@ -181,7 +257,6 @@ class LstmOp(RecurrentOp):
     initial_h = opt_operand_def(AnyTensorTypeConstr)
     initial_c = opt_operand_def(AnyTensorTypeConstr)
     peephole = opt_operand_def(AnyTensorTypeConstr)
-    input_forget = opt_prop_def(UnitAttr)
     y = result_def(AnyTensorTypeConstr)
     h = result_def(AnyTensorTypeConstr)
     c = result_def(AnyTensorTypeConstr)
@@ -204,54 +279,8 @@ class LstmOp(RecurrentOp):
     ):
         self.build_self(
             [x, w, r, bias, lengths, initial_h, initial_c, peephole],
-            self.shared_properties(activations, clip, reverse) | {"input_forget": flag(input_forget)},
+            self.lstm_properties(activations, clip, reverse, input_forget),
         )
-
-    def _own_operands(self) -> dict[str, tuple[SSAValue | None, tuple[Dim, ...]]]:
-        batch = dims_of(self.x.type)[1] if len(dims_of(self.x.type)) == 3 else 1
-        return {
-            "initial_c": (self.initial_c, (batch, self.units)),
-            "peephole": (self.peephole, (3 * self.units,)),
-        }
-
-    def _own_initials(self) -> tuple[SSAValue | None, ...]:
-        return (self.initial_c,)
-
-    def compute_step(self, gates: list[Array], states: list[Array], r: Array, own: list[Array | None]) -> list[Array]:
-        f1, f2, f3 = self.functions
-        h, c = states
-        *biases, peephole = own
-        parts = [gate + h @ part.T + bias for gate, part, bias in zip(gates, np.split(r, 4), biases, strict=True)]
-        pi, po, pf = (np.zeros(1, h.dtype),) * 3 if peephole is None else np.split(peephole, 3)
-        i = f1.compute(self._limited(parts[0] + pi * c))
-        forget = 1 - i if self.input_forget is not None else f1.compute(self._limited(parts[2] + pf * c))
-        c = forget * c + i * f2.compute(self._limited(parts[3]))
-        o = f1.compute(self._limited(parts[1] + po * c))
-        return [o * f3.compute(c), c]
-
-    def build_step(
-        self, b: OpBuilder, gates: list[SSAValue], states: list[SSAValue], r: SSAValue, own: list[SSAValue | None]
-    ) -> list[SSAValue]:
-        f1, f2, f3 = self.functions
-        h, c = states
-        products = self._parts(b, b.add(MatmulOp(h, r, transpose_b=True)), 4)
-        parts = [b.add(AddOp(gate, product)) for gate, product in zip(gates, products, strict=True)]
-        peephole = own[-1]
-        seen = [None] * 3 if peephole is None else self._parts(b, peephole, 3)
-
-        def gate(part: SSAValue, weights: SSAValue | None, cell: SSAValue) -> SSAValue:
-            total = part if weights is None else b.add(AddOp(part, b.add(MulOp(weights, cell))))
-            return f1.build(b, self.limited(b, total))
-
-        i = gate(parts[0], seen[0], c)
-        if self.input_forget is not None:
-            forget = b.add(SubOp(scalar_like(b, 1.0, i), i))
-        else:
-            forget = gate(parts[2], seen[2], c)
-        candidate = f2.build(b, self.limited(b, parts[3]))
-        c = b.add(AddOp(b.add(MulOp(forget, c)), b.add(MulOp(i, candidate))))
-        o = gate(parts[1], seen[1], c)
-        return [b.add(MulOp(o, f3.build(b, c))), c]
 
 
 def _rows(b: OpBuilder, value: SSAValue, start: Dim, end: Dim) -> SSAValue:
