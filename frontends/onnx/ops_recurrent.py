@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from xdsl.ir import Operation, SSAValue
 
 from aicc.dialects.graph.dims import dims_of
 from aicc.dialects.graph.movement import ConcatOp, ReshapeOp, SliceOp, TransposeOp
+from aicc.dialects.graph.quantized_recurrent import QuantizedLstmOp
 from aicc.dialects.graph.recurrent_activations import NAMES, activation
 from aicc.dialects.graph.recurrent_ops import GruOp, LstmOp, RnnOp
 from aicc.frontends.onnx.context import Handler, NodeContext, Result
@@ -50,7 +51,42 @@ _KINDS = {
 
 
 def _recurrent(ctx: NodeContext) -> list[Result]:
-    kind = _KINDS[ctx.op_type]
+    return _build(
+        ctx, _KINDS[ctx.op_type], lambda position: (_direction(ctx, 1, position), _direction(ctx, 2, position))
+    )
+
+
+def _quantized_lstm(ctx: NodeContext) -> list[Result]:
+    """`DynamicQuantizeLSTM`: scales and zero points of the weights follow the inputs of an `LSTM`."""
+
+    def weights(position: int) -> list[tuple[SSAValue, SSAValue, SSAValue]]:
+        found: list[tuple[SSAValue, SSAValue, SSAValue]] = []
+        for data, scale in ((1, 8), (2, 10)):
+            if not ctx.has(scale) or not ctx.has(scale + 1):
+                ctx.fail("a scale or zero point of the weights is missing")
+            integers = _direction(ctx, data, position)
+            assert integers is not None
+            found.append((integers, _per_direction(ctx, scale, position), _per_direction(ctx, scale + 1, position)))
+        return found
+
+    return _build(ctx, replace(_KINDS["LSTM"], build=QuantizedLstmOp), weights)
+
+
+def _per_direction(ctx: NodeContext, index: int, position: int) -> SSAValue:
+    """A scale or zero point of one direction, `[1]` or `[4*H]`."""
+    dims = ctx.dims(index)
+    if len(dims) == 2:
+        found = _direction(ctx, index, position)
+        assert found is not None
+        return found
+    if len(dims) != 1:
+        ctx.fail(f"input {index} has rank {len(dims)}, expected 1 or 2")
+    value = ctx.ssa(index)
+    return value if dims == (1,) else ctx.emit(SliceOp.from_bounds(value, [position], [position + 1], [1]))
+
+
+def _build(ctx: NodeContext, kind: _Kind, weights: Callable[[int], Sequence[Any]]) -> list[Result]:
+    """The ops of all directions; `weights` gives those of one of them."""
     direction = ctx.attr_str("direction", "forward").lower()
     if direction not in _DIRECTIONS:
         ctx.fail(f"direction is '{direction}', expected forward, reverse or bidirectional")
@@ -73,8 +109,7 @@ def _recurrent(ctx: NodeContext) -> list[Result]:
         }
         op = kind.build(
             x,
-            _direction(ctx, 1, position),
-            _direction(ctx, 2, position),
+            *weights(position),
             _direction(ctx, 3, position),
             ctx.optional(4),
             _direction(ctx, 5, position, batch_first),
@@ -147,6 +182,9 @@ def _strings(ctx: NodeContext, name: str) -> list[str]:
     attribute: Any = next((found for found in ctx.node.attribute if found.name == name), None)
     return [] if attribute is None else [text.decode("utf-8", "replace") for text in attribute.strings]
 
+
+MICROSOFT: Mapping[str, Handler] = {"DynamicQuantizeLSTM": _quantized_lstm}
+"""Recurrent operators of `com.microsoft` by name."""
 
 HANDLERS: Mapping[str, Handler] = dict.fromkeys(_KINDS, _recurrent)
 """Recurrent operators by name."""
