@@ -9,6 +9,7 @@ from aicc.frontends.onnx import (
     ops_elementwise,
     ops_generators,
     ops_indexing,
+    ops_microsoft_quantize,
     ops_movement,
     ops_nn,
     ops_norm,
@@ -47,7 +48,10 @@ _STANDARD = (
     ops_top_k,
 )
 
+_MICROSOFT = (ops_microsoft_quantize.HANDLERS, ops_recurrent.MICROSOFT)
+
 HANDLERS: Mapping[tuple[str, str], Handler] = {
-    ("", name): handler for module in _STANDARD for name, handler in module.HANDLERS.items()
+    **{("", name): handler for module in _STANDARD for name, handler in module.HANDLERS.items()},
+    **{("com.microsoft", name): handler for handlers in _MICROSOFT for name, handler in handlers.items()},
 }
 """(domain, operator) -> what makes its ops; the domain of the standard operators is empty."""
