@@ -1,5 +1,5 @@
 """
-Matrix products, convolutions, `graph.max_pool` and `graph.avg_pool` as structured ops.
+Matrix products and convolutions as structured ops.
 
 Sums are kept in f32 for f16 and bf16 and rounded once; those of quantised integers in i32, of operands less their zero
 points. Padding is a fill of the input, so that no padded copy is made here.
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects import arith
 from xdsl.dialects.builtin import i16, i32
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
@@ -20,20 +19,16 @@ from aicc.dialects.graph.dtypes import accumulator_type, bit_width, is_float, is
 from aicc.dialects.graph.integer_products import ConvIntegerOp, MatmulIntegerOp
 from aicc.dialects.graph.interfaces import OpBuilder, element_type_of
 from aicc.dialects.graph.matmul import MatmulOp
-from aicc.dialects.graph.pooling import AvgPoolOp, MaxPoolOp
 from aicc.dialects.graph.scalars import ScalarBuilder, scalar_constant
 from aicc.dialects.graph.windows import WindowAxis
-from aicc.dialects.tensor_ops import IndexOp
 from aicc.dialects.tensor_ops.structured import number_type
 from aicc.lowering.graph_to_tensor_ops_support import (
     CONTRACT,
-    REASSOCIATE,
     Read,
     ScalarFunction,
     Symbols,
     broadcast_index,
     identity,
-    size_value,
     splat_of,
     structured,
 )
@@ -177,99 +172,5 @@ def _convolution(
         fastmath=CONTRACT,
         finish_inputs=bias,
         finish=finish if bias or acc != signless(element) else None,
-        symbols=symbols,
-    )
-
-
-def lowest(element: Attribute) -> Attribute:
-    """The constant that never wins a maximum: `-inf`, or the smallest integer."""
-    scalar = signless(element)
-    if is_float(element):
-        return scalar_constant(float("-inf"), scalar)
-    if is_unsigned(element):
-        return scalar_constant(0, scalar)
-    return scalar_constant(-(1 << (bit_width(scalar) - 1)), scalar)
-
-
-def lower_max_pool(op: MaxPoolOp, b: OpBuilder) -> Sequence[SSAValue]:
-    """The lowest value stands for what is outside."""
-    dims = dims_of(op.result.type)
-    element = element_type_of(op.result)
-    acc = accumulator_type(element)
-    unsigned = is_unsigned(element)
-    symbols = Symbols()
-    axes = op.window_axes()
-    fill = lowest(element) if any(map(may_leave, axes)) else None
-    outer = [AffineExpr.dimension(0), AffineExpr.dimension(1)]
-    x = Read(op.x, [*outer, *taps(axes, 2, len(dims), symbols)], fill)
-    return structured(
-        b,
-        [x],
-        dims,
-        [element],
-        lambda s, args: [s.max(args[1], s.extend_float(args[0], args[1].type), unsigned=unsigned)],
-        reduction=[axis.kernel for axis in axes],
-        inits=[lowest(acc)],
-        fastmath=REASSOCIATE,
-        finish=None if acc == element else lambda s, args: [s.truncate_float(args[0], element)],
-        symbols=symbols,
-    )
-
-
-def taps_inside(s: ScalarBuilder, axis: WindowAxis, window: SSAValue, low: Dim, size: Dim) -> SSAValue:
-    """How many taps `k` of a window have `0 <= window*stride + k*dilation - low < size`, as an index."""
-    index = window.type
-    start = s.sub(s.mul(window, s.const(axis.stride, index)), size_value(s, low, index))
-    zero = s.const(0, index)
-
-    def taps_before(position: SSAValue) -> SSAValue:
-        """The number of taps k with `start + k*dilation < position`, if there were no last one."""
-        distance = s.max(s.sub(position, start), zero)
-        if axis.dilation == 1:
-            return distance
-        step = s.const(axis.dilation, index)
-        return s.insert(arith.DivUIOp(s.add(distance, s.const(axis.dilation - 1, index)), step))
-
-    last = s.min(taps_before(size_value(s, size, index)), size_value(s, axis.kernel, index))
-    return s.max(s.sub(last, taps_before(zero)), zero)
-
-
-def lower_avg_pool(op: AvgPoolOp, b: OpBuilder) -> Sequence[SSAValue]:
-    """The sum of the taps over their number, which index arithmetic gives where it varies."""
-    dims = dims_of(op.result.type)
-    element = element_type_of(op.result)
-    acc = accumulator_type(element)
-    symbols = Symbols()
-    axes = op.window_axes()
-    fill = scalar_constant(0, element) if any(map(may_leave, axes)) else None
-    outer = [AffineExpr.dimension(0), AffineExpr.dimension(1)]
-    x = Read(op.x, [*outer, *taps(axes, 2, len(dims), symbols)], fill)
-    with_padding = op.count_include_pad is not None
-
-    def finish(s: ScalarBuilder, args: Sequence[SSAValue]) -> Sequence[SSAValue]:
-        fixed: Dim = 1
-        varying: SSAValue | None = None
-        for i, axis in enumerate(axes):
-            low, size = (0, axis.size + axis.low + axis.high) if with_padding else (axis.low, axis.size)
-            if not may_leave(axis) or (with_padding and not axis.ceil_mode):
-                fixed = fixed * axis.kernel
-                continue
-            inside = taps_inside(s, axis, s.insert(IndexOp(2 + i)), low, size)
-            varying = inside if varying is None else s.mul(varying, inside)
-        count = size_value(s, fixed, acc)
-        if varying is not None:
-            count = s.from_index(varying, acc) if fixed == 1 else s.mul(s.from_index(varying, acc), count)
-        return [s.truncate_float(s.div(args[0], count), element)]
-
-    return structured(
-        b,
-        [x],
-        dims,
-        [element],
-        lambda s, args: [s.add(args[1], s.extend_float(args[0], acc))],
-        reduction=[axis.kernel for axis in axes],
-        inits=[scalar_constant(0, acc)],
-        fastmath=REASSOCIATE,
-        finish=finish,
         symbols=symbols,
     )

@@ -26,7 +26,7 @@ from aicc.dialects.graph.indexing import (
 )
 from aicc.dialects.graph.interfaces import OpBuilder, element_type_of
 from aicc.dialects.graph.scalars import ScalarBuilder, scalar_constant
-from aicc.dialects.graph.scan import CumsumOp
+from aicc.dialects.graph.scan import RunningOp
 from aicc.dialects.tensor_ops import ExtractOp, IndexOp, ScanOp
 from aicc.dialects.tensor_ops import ScatterOp as TensorScatterOp
 from aicc.dialects.tensor_ops.structured import element_scalar
@@ -177,17 +177,17 @@ def lower_scatter_nd(op: ScatterNdOp, b: OpBuilder) -> Sequence[SSAValue]:
     return _scatter(op, b, reads, [*[None] * depth, *range(outer, outer + rank - depth)])
 
 
-def lower_cumsum(op: CumsumOp, b: OpBuilder) -> Sequence[SSAValue]:
-    """A scan that adds."""
+def lower_running(op: RunningOp, b: OpBuilder) -> Sequence[SSAValue]:
+    """A scan."""
     element = element_type_of(op.x)
     scalar = signless(element)
     acc = accumulator_type(scalar)
-    body = scalar_region([scalar, acc], lambda s, args: [s.add(args[1], s.extend_float(args[0], acc))])
+    body = scalar_region([scalar, acc], lambda s, args: [op.combine(s, args[1], s.extend_float(args[0], acc))])
     finish = None if acc == scalar else scalar_region([acc], lambda s, args: [s.truncate_float(args[0], scalar)])
     scan = ScanOp(
         op.x,
         op.axis_value,
-        scalar_constant(0, acc),
+        scalar_constant(op.IDENTITY, acc),
         body,
         finish,
         exclusive=op.exclusive is not None,

@@ -7,12 +7,12 @@ function that builds scalars. Dimensions of a reduction whose extent is 1 are le
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAttr
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IndexType, IntegerAttr
 from xdsl.dialects.utils.fast_math import FastMathFlag
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
@@ -23,7 +23,7 @@ from aicc.dialects.graph.dims import Dim, dims_of
 from aicc.dialects.graph.dtypes import as_bits, numpy_dtype, signless
 from aicc.dialects.graph.interfaces import OpBuilder, element_type_of
 from aicc.dialects.graph.scalars import ScalarBuilder, scalar_constant
-from aicc.dialects.tensor_ops import SizeOp, StructuredOp, YieldOp
+from aicc.dialects.tensor_ops import IndexOp, SizeOp, StructuredOp, YieldOp
 from aicc.dialects.tensor_ops.affine import extent_bounds, simplify_map, substitute
 from aicc.dialects.tensor_ops.structured import element_scalar, number_type
 from aicc.transforms.tensor_ops_editing import simplify_body
@@ -160,12 +160,15 @@ def structured(
     if finish is not None:
         finish_scalars = [element_scalar(read.value.type) for read in finish_inputs]
         finish_region = scalar_region([*accumulators, *finish_scalars], finish)
+    region = scalar_region([*scalars, *accumulators], body, fastmath)
+    if len(kept) != len(reduction):
+        _renumber(region, len(parallel), position)
     op = StructuredOp(
         [read.value for read in inputs],
         extents,
         len(parallel),
         maps,
-        scalar_region([*scalars, *accumulators], body, fastmath),
+        region,
         element_types,
         inits=inits,
         fills=[read.fill for read in inputs],
@@ -175,6 +178,19 @@ def structured(
     )
     b.insert(op)
     return list(op.res)
+
+
+def _renumber(region: Region, first: int, position: Mapping[int, int]) -> None:
+    """Indices of reduction dimensions, from `first` on, by their new positions; those without one are 0."""
+    for op in list(region.block.ops):
+        if isinstance(op, IndexOp) and op.position >= first:
+            new = position.get(op.position)
+            made = arith.ConstantOp(scalar_constant(0, IndexType())) if new is None else IndexOp(new)
+            region.block.insert_op_before(made, op)
+            op.result.replace_all_uses_with(made.result)
+            op.detach()
+            op.erase()
+    simplify_body(region.block)
 
 
 def _with_constants(build: ScalarFunction, known: Sequence[FloatAttr | IntegerAttr | None]) -> ScalarFunction:

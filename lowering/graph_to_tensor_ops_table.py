@@ -31,19 +31,17 @@ from aicc.dialects.graph.movement import (
     SplitOp,
     TransposeOp,
 )
-from aicc.dialects.graph.pooling import AvgPoolOp, MaxPoolOp
+from aicc.dialects.graph.pooling import ArgMaxPoolOp, AvgPoolOp, MaxPoolOp, SumPoolOp
 from aicc.dialects.graph.reductions import ReductionOp
-from aicc.dialects.graph.scan import CumsumOp
+from aicc.dialects.graph.scan import RunningOp
 from aicc.dialects.graph.sizes import SizesOp
 from aicc.dialects.graph.softmax import SoftmaxOp
 from aicc.dialects.graph.top_k import TopKOp
 from aicc.lowering.graph_to_tensor_ops_contractions import (
-    lower_avg_pool,
     lower_conv,
     lower_conv_integer,
     lower_matmul,
     lower_matmul_integer,
-    lower_max_pool,
 )
 from aicc.lowering.graph_to_tensor_ops_control import (
     lower_call,
@@ -54,10 +52,10 @@ from aicc.lowering.graph_to_tensor_ops_control import (
 )
 from aicc.lowering.graph_to_tensor_ops_elementwise import lower_elementwise
 from aicc.lowering.graph_to_tensor_ops_indirect import (
-    lower_cumsum,
     lower_gather,
     lower_gather_elements,
     lower_gather_nd,
+    lower_running,
     lower_scatter_elements,
     lower_scatter_nd,
 )
@@ -73,11 +71,18 @@ from aicc.lowering.graph_to_tensor_ops_movement import (
     lower_split,
     lower_transpose,
 )
+from aicc.lowering.graph_to_tensor_ops_pooling import (
+    lower_arg_max_pool,
+    lower_avg_pool,
+    lower_max_pool,
+    lower_sum_pool,
+)
 from aicc.lowering.graph_to_tensor_ops_reductions import lower_arg_reduction, lower_reduction, lower_softmax
 from aicc.lowering.graph_to_tensor_ops_top_k import lower_top_k
 
 LOWERINGS: Mapping[type[Operation], Any] = {
     ArgReductionOp: lower_arg_reduction,
+    ArgMaxPoolOp: lower_arg_max_pool,
     AvgPoolOp: lower_avg_pool,
     CallOp: lower_call,
     CheckSizesOp: lower_check_sizes,
@@ -86,7 +91,6 @@ LOWERINGS: Mapping[type[Operation], Any] = {
     ConstantOp: lower_constant,
     ConvIntegerOp: lower_conv_integer,
     ConvOp: lower_conv,
-    CumsumOp: lower_cumsum,
     ElementwiseOp: lower_elementwise,
     ExpandOp: lower_expand,
     GatherElementsOp: lower_gather_elements,
@@ -100,12 +104,14 @@ LOWERINGS: Mapping[type[Operation], Any] = {
     PadOp: lower_pad,
     ReductionOp: lower_reduction,
     ReshapeOp: lower_reshape,
+    RunningOp: lower_running,
     ScatterElementsOp: lower_scatter_elements,
     ScatterNdOp: lower_scatter_nd,
     SizesOp: lower_sizes,
     SliceOp: lower_slice,
     SoftmaxOp: lower_softmax,
     SplitOp: lower_split,
+    SumPoolOp: lower_sum_pool,
     TopKOp: lower_top_k,
     TransposeOp: lower_transpose,
     WhileOp: lower_while,

@@ -39,6 +39,7 @@ from aicc.transforms.loops_nest import (
     loop_contains,
     nest_by_labels,
     normalize_loop,
+    perfect_nest,
 )
 from aicc.transforms.loops_unroll import unroll_fully
 
@@ -253,13 +254,19 @@ def _use_views(outer: ForOp, new: ForOp, merged: dict[SSAValue, tuple[int, int]]
 
 
 def _replace_indices(loops: tuple[ForOp, ForOp], new: ForOp, inner_extent: int) -> None:
+    """The old indices, computed within the loops nested in the new one as far as can be: these stay perfect."""
     index = AffineDimExpr(0)
-    first = new.block.first_op
+    block, old = new.block, {loop.induction for loop in loops}
+    for deeper in perfect_nest(new)[1:]:
+        if deeper.inits or old.intersection(deeper.operands):
+            break
+        block = deeper.block
+    first = block.first_op
     assert first is not None
     for loop, expr in zip(loops, (index // inner_extent, index % inner_extent), strict=True):
         apply = ApplyOp(AffineMap(1, 0, (expr,)), [new.induction])
         apply.result.name_hint = loop.induction.name_hint
-        new.block.insert_op_before(apply, first)
+        block.insert_op_before(apply, first)
         loop.induction.replace_all_uses_with(apply.result)
 
 

@@ -35,6 +35,7 @@ from aicc.dialects.graph.arithmetic import (
     XorOp,
 )
 from aicc.dialects.graph.attention import AttentionOp
+from aicc.dialects.graph.bitcast import BitcastOp
 from aicc.dialects.graph.choice import CastOp, ClipOp, PreluOp, WhereOp
 from aicc.dialects.graph.comparison import EqOp, GeOp, GtOp, IsInfOp, IsNanOp, LeOp, LtOp, NeOp
 from aicc.dialects.graph.constants import ConstantOp, IotaOp
@@ -77,7 +78,7 @@ from aicc.dialects.graph.log_sum_exp import ReduceLogSumExpOp
 from aicc.dialects.graph.matmul import LinearOp, MatmulOp
 from aicc.dialects.graph.movement import ConcatOp, ExpandOp, PadOp, ReshapeOp, SliceOp, SplitOp, TransposeOp
 from aicc.dialects.graph.normalization import BatchNormOp, GroupNormOp, LayerNormOp, LrnOp, RmsNormOp
-from aicc.dialects.graph.pooling import AvgPoolOp, GlobalAvgPoolOp, GlobalMaxPoolOp, MaxPoolOp
+from aicc.dialects.graph.pooling import ArgMaxPoolOp, AvgPoolOp, GlobalAvgPoolOp, GlobalMaxPoolOp, MaxPoolOp, SumPoolOp
 from aicc.dialects.graph.recurrent_ops import GruOp, LstmOp, RnnOp
 from aicc.dialects.graph.reductions import (
     ReduceL1Op,
@@ -90,7 +91,7 @@ from aicc.dialects.graph.reductions import (
     ReduceSumOp,
     ReduceSumSquareOp,
 )
-from aicc.dialects.graph.scan import CumsumOp
+from aicc.dialects.graph.scan import CumprodOp, CumsumOp
 from aicc.dialects.graph.sizes import SizesOp
 from aicc.dialects.graph.softmax import LogSoftmaxOp, SoftmaxOp
 from aicc.dialects.graph.top_k import TopKOp
@@ -102,6 +103,7 @@ __all__ = [
     "AddOp",
     "AndOp",
     "ArgMaxOp",
+    "ArgMaxPoolOp",
     "ArgMinOp",
     "AsinOp",
     "AsinhOp",
@@ -112,6 +114,7 @@ __all__ = [
     "AvgPoolOp",
     "BatchNormOp",
     "BitNotOp",
+    "BitcastOp",
     "CallOp",
     "CastOp",
     "CeilOp",
@@ -123,6 +126,7 @@ __all__ = [
     "ConvOp",
     "CosOp",
     "CoshOp",
+    "CumprodOp",
     "CumsumOp",
     "DivOp",
     "EluOp",
@@ -209,6 +213,7 @@ __all__ = [
     "SplitOp",
     "SqrtOp",
     "SubOp",
+    "SumPoolOp",
     "TanOp",
     "TanhOp",
     "ThresholdedReluOp",

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
-from xdsl.dialects.builtin import AnyTensorTypeConstr, DenseArrayBase, UnitAttr
+from xdsl.dialects.builtin import AnyTensorTypeConstr, DenseArrayBase, UnitAttr, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, prop_def, result_def
 
@@ -200,6 +200,95 @@ class AvgPoolOp(PoolOp):
             return (taps.sum(axis=inner) / counted.sum(axis=inner)).astype(x.dtype, copy=False)
 
 
+@irdl_op_definition
+class SumPoolOp(PoolOp):
+    """
+    The sum of each window: `result[n, c, o..] = sum(x[n, c, o*stride + k*dilation - pad..])` over the taps inside `x`.
+
+    f16 and bf16 are summed up in f32.
+
+    ```mlir
+    %r = graph.sum_pool %x {kernel = [2, 2], strides = [2, 2], pads = [0, 0, 0, 0], dilations = [1, 1]}
+        : tensor<1x3x8x8xf32> -> tensor<1x3x4x4xf32>
+    ```
+    """
+
+    name = "graph.sum_pool"
+    ELEMENTS: ClassVar[ElementKind] = ElementKind.FLOAT
+
+    def __init__(
+        self,
+        x: SSAValue | Operation,
+        kernel: Sequence[int],
+        strides: Sequence[int] | None = None,
+        pads: Sequence[Dim] | None = None,
+        dilations: Sequence[int] | None = None,
+        ceil_mode: bool = False,
+    ):
+        self.build_pool(x, kernel, strides, pads, dilations, ceil_mode, {})
+
+    def pool(self, x: np.ndarray, axes: Sequence[WindowAxis]) -> np.ndarray:
+        taps = windows_of(x.astype(accumulator_dtype(x.dtype), copy=False), axes, 0)
+        with np.errstate(invalid="ignore", over="ignore"):
+            return taps.sum(axis=tuple(range(x.ndim, taps.ndim))).astype(x.dtype, copy=False)
+
+
+@irdl_op_definition
+class ArgMaxPoolOp(PoolOp):
+    """
+    The place of the first largest element of each window, of the first NaN if there is one; padding does not take part.
+
+    A place counts all elements of `x` before it in row-major order; with `column_major` the axes of space are taken in
+    reverse. 0 for a window without elements.
+
+    ```mlir
+    %r = graph.arg_max_pool %x {kernel = [2, 2], strides = [2, 2], pads = [0, 0, 0, 0], dilations = [1, 1]}
+        : tensor<1x3x8x8xf32> -> tensor<1x3x4x4xi64>
+    ```
+    """
+
+    name = "graph.arg_max_pool"
+    ELEMENTS: ClassVar[ElementKind] = ElementKind.NUMBER
+
+    column_major = opt_prop_def(UnitAttr)
+
+    def __init__(
+        self,
+        x: SSAValue | Operation,
+        kernel: Sequence[int],
+        strides: Sequence[int] | None = None,
+        pads: Sequence[Dim] | None = None,
+        dilations: Sequence[int] | None = None,
+        ceil_mode: bool = False,
+        column_major: bool = False,
+    ):
+        self.build_pool(x, kernel, strides, pads, dilations, ceil_mode, {"column_major": flag(column_major)})
+
+    def infer_types(self) -> Sequence[Attribute]:
+        (pooled,) = super().infer_types()
+        return (tensor_type(dims_of(pooled), i64),)
+
+    def pool(self, x: np.ndarray, axes: Sequence[WindowAxis]) -> np.ndarray:
+        wide = x.astype(accumulator_dtype(x.dtype), copy=False)
+        lowest = -np.inf if wide.dtype.kind == "f" else int(np.iinfo(wide.dtype).min)
+        space = x.shape[2:]
+        numbers = np.arange(np.prod(space), dtype=np.int64)
+        order = numbers.reshape(space[::-1]).T if self.column_major is not None else numbers.reshape(space)
+        places = windows_of(order[None, None], axes, -1)
+        taps = windows_of(wide, axes, lowest)
+        if taps.size == 0:
+            return np.zeros(taps.shape[: x.ndim], np.int64)
+        places, taps = (a.reshape(*a.shape[: x.ndim], -1) for a in (places, taps))
+        inside = np.broadcast_to(places >= 0, taps.shape)
+        # Elements that equal the padding come before it.
+        best = np.argmax(taps, -1, keepdims=True)
+        first = np.argmax(inside & ((taps == np.take_along_axis(taps, best, -1)) | np.isnan(taps)), -1, keepdims=True)
+        chosen: np.ndarray = np.asarray(np.where(np.isnan(np.take_along_axis(taps, best, -1)), best, first), np.int64)
+        found = np.take_along_axis(np.broadcast_to(places, taps.shape), chosen, -1)[..., 0]
+        planes = np.arange(x.shape[0] * x.shape[1], dtype=np.int64).reshape(*x.shape[:2], *[1] * len(space))
+        return np.where(inside.any(-1), found + planes * np.int64(np.prod(space)), 0)
+
+
 class GlobalPoolOp(GraphOp, HasAxisRoles):
     """Base of the ops that reduce all of space in `x: [N, C, space..]` to `[N, C, 1..]`; decomposes to a reduction."""
 
@@ -286,4 +375,4 @@ class GlobalMaxPoolOp(GlobalPoolOp):
         return (wide.max(axis=tuple(self.space), keepdims=True, initial=-np.inf).astype(x.dtype, copy=False),)
 
 
-OPS: list[type[GraphOp]] = [MaxPoolOp, AvgPoolOp, GlobalAvgPoolOp, GlobalMaxPoolOp]
+OPS: list[type[GraphOp]] = [MaxPoolOp, AvgPoolOp, SumPoolOp, ArgMaxPoolOp, GlobalAvgPoolOp, GlobalMaxPoolOp]

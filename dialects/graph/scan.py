@@ -1,7 +1,8 @@
-"""Running totals."""
+"""Running sums and products."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
@@ -13,7 +14,7 @@ from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, prop_def, r
 from aicc.dialects.graph.assembly import flag, int_attr
 from aicc.dialects.graph.axes import check_axis, normalized_axis
 from aicc.dialects.graph.dims import dims_of
-from aicc.dialects.graph.elementwise import widened
+from aicc.dialects.graph.elementwise import Array, widened
 from aicc.dialects.graph.interfaces import (
     Arrays,
     ElementKind,
@@ -22,21 +23,24 @@ from aicc.dialects.graph.interfaces import (
     check_element_type,
     element_type_of,
 )
+from aicc.dialects.graph.scalars import ScalarBuilder
 
 
-@irdl_op_definition
-class CumsumOp(GraphOp):
+class RunningOp(GraphOp, ABC):
     """
-    `result[.., i, ..] = sum(x[.., j, ..], j <= i)` along `axis`; `j < i` if `exclusive`, from the end if `reverse`.
+    Base of the ops that combine all elements up to each along `axis`: before it only if `exclusive`, from the end if
+    `reverse`.
 
-    Integers wrap; f16 and bf16 are added in f32 and each result is rounded.
+    Integers wrap; f16 and bf16 are combined in f32 and each result is rounded.
 
     - (C1) `0 <= axis < rank(x)`
     - (C2) the elements are numbers
     """
 
-    name = "graph.cumsum"
     FUSION_KIND: ClassVar[FusionKind] = FusionKind.INDIRECT
+
+    IDENTITY: ClassVar[int]
+    """What combining starts from."""
 
     x = operand_def(AnyTensorTypeConstr)
     axis = prop_def(IntegerAttr)
@@ -59,16 +63,55 @@ class CumsumOp(GraphOp):
         check_element_type("input", element_type_of(self.x), ElementKind.NUMBER)  # C2
         return [self.x.type]
 
+    @abstractmethod
+    def combine(self, b: ScalarBuilder, total: SSAValue, x: SSAValue) -> SSAValue:
+        """The next total."""
+
+    @staticmethod
+    @abstractmethod
+    def running(x: Array) -> Array:
+        """The totals along the first axis, in numpy."""
+
     def evaluate(self, operands: Arrays, symbols: Mapping[str, int]) -> Arrays:
         axis = self.axis_value
         x = np.moveaxis(widened(operands[0]), axis, 0)
         x = x[::-1] if self.reverse is not None else x
         with np.errstate(all="ignore"):
-            total = np.cumsum(x, 0, dtype=x.dtype)
+            total = self.running(x)
         if self.exclusive is not None:
-            total = np.concatenate([np.zeros_like(total[:1]), total[:-1]])
+            total = np.concatenate([np.full_like(total[:1], self.IDENTITY), total[:-1]])
         total = total[::-1] if self.reverse is not None else total
         return [np.moveaxis(total, 0, axis).astype(operands[0].dtype, copy=False)]
 
 
-OPS: list[type[GraphOp]] = [CumsumOp]
+@irdl_op_definition
+class CumsumOp(RunningOp):
+    """`result[.., i, ..] = sum(x[.., j, ..], j <= i)` along `axis`; 0 for no `j`."""
+
+    name = "graph.cumsum"
+    IDENTITY: ClassVar[int] = 0
+
+    def combine(self, b: ScalarBuilder, total: SSAValue, x: SSAValue) -> SSAValue:
+        return b.add(total, x)
+
+    @staticmethod
+    def running(x: Array) -> Array:
+        return np.cumsum(x, 0, dtype=x.dtype)
+
+
+@irdl_op_definition
+class CumprodOp(RunningOp):
+    """`result[.., i, ..] = product(x[.., j, ..], j <= i)` along `axis`; 1 for no `j`."""
+
+    name = "graph.cumprod"
+    IDENTITY: ClassVar[int] = 1
+
+    def combine(self, b: ScalarBuilder, total: SSAValue, x: SSAValue) -> SSAValue:
+        return b.mul(total, x)
+
+    @staticmethod
+    def running(x: Array) -> Array:
+        return np.multiply.accumulate(x, 0, dtype=x.dtype)
+
+
+OPS: list[type[GraphOp]] = [CumprodOp, CumsumOp]

@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import i1
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from aicc.dialects.graph import activations, arithmetic, choice, comparison, functions
+from aicc.dialects.graph.bitcast import BitcastOp
 from aicc.dialects.graph.dtypes import bit_width, is_float, is_integer, is_narrow_float
 from aicc.dialects.graph.movement import ExpandOp, ReshapeOp
 from aicc.dialects.graph.narrow import ROUND_MODES, round_mode_named
@@ -112,6 +113,10 @@ def _converted(ctx: NodeContext, target: Attribute) -> Result:
     return ctx.emit(choice.CastOp(ctx.ssa(0), target, saturate=saturate, round_mode=mode))
 
 
+def _bit_cast(ctx: NodeContext) -> SSAValue:
+    return ctx.emit(BitcastOp(ctx.ssa(0), ctx.attr_element("to")))
+
+
 def _dropout(ctx: NodeContext) -> list[Result]:
     """Inference: the input, and a mask of ones."""
     if ctx.has(2) and ctx.constant_input(2, "training_mode").any():
@@ -188,6 +193,7 @@ HANDLERS: Mapping[str, Handler] = {
     "Asinh": _unary(functions.AsinhOp),
     "Atan": _unary(functions.AtanOp),
     "Atanh": _unary(functions.AtanhOp),
+    "BitCast": _bit_cast,
     "BitShift": _bit_shift,
     "BitwiseAnd": _binary(arithmetic.AndOp),
     "BitwiseNot": _bitwise_not,

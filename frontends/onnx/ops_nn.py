@@ -1,4 +1,4 @@
-"""Convolution, pooling, matrix products, attention."""
+"""Convolution, matrix products, attention."""
 
 from __future__ import annotations
 
@@ -16,9 +16,8 @@ from aicc.dialects.graph.dims import Dim, dims_of, floordiv, shape_text
 from aicc.dialects.graph.dtypes import numpy_dtype
 from aicc.dialects.graph.matmul import LinearOp, MatmulOp
 from aicc.dialects.graph.movement import ConcatOp, PadOp, ReshapeOp, TransposeOp
-from aicc.dialects.graph.pooling import AvgPoolOp, GlobalAvgPoolOp, GlobalMaxPoolOp, MaxPoolOp
 from aicc.dialects.graph.windows import same_pads
-from aicc.frontends.onnx.context import Handler, NodeContext, Output, Result, Unavailable, UseDefinition
+from aicc.frontends.onnx.context import Handler, NodeContext, Result, UseDefinition
 
 
 def window(ctx: NodeContext, kernel: Sequence[Dim]) -> tuple[tuple[int, ...], tuple[Dim, ...], tuple[int, ...]]:
@@ -44,47 +43,21 @@ def window(ctx: NodeContext, kernel: Sequence[Dim]) -> tuple[tuple[int, ...], tu
     return strides, (*[low for low, _ in both], *[high for _, high in both]), dilations
 
 
-def _image_rank(ctx: NodeContext) -> int:
+def image_rank(ctx: NodeContext) -> int:
+    """The rank of the first input, which has axes for batch, channels and space."""
     if (rank := ctx.rank(0)) < 3:
         ctx.fail(f"the input has rank {rank}, expected at least 3")
     return rank
 
 
 def _conv(ctx: NodeContext) -> SSAValue:
-    _image_rank(ctx)
+    image_rank(ctx)
     kernel = ctx.dims(1)[2:]
     given = ctx.attr_ints("kernel_shape", ())
     if given and given != kernel:
         ctx.fail(f"kernel_shape is {list(given)}, but the weight has shape {shape_text(ctx.dims(1))}")
     strides, pads, dilations = window(ctx, kernel)
     return ctx.emit(ConvOp(ctx.ssa(0), ctx.ssa(1), ctx.optional(2), strides, pads, dilations, ctx.attr_int("group", 1)))
-
-
-def _max_pool(ctx: NodeContext) -> list[Output]:
-    _image_rank(ctx)
-    kernel = ctx.attr_ints("kernel_shape")
-    strides, pads, dilations = window(ctx, kernel)
-    ceil_mode = bool(ctx.attr_int("ceil_mode", 0))
-    return [
-        ctx.emit(MaxPoolOp(ctx.ssa(0), kernel, strides, pads, dilations, ceil_mode)),
-        Unavailable("(places of maxima) is not supported"),
-    ]
-
-
-def _average_pool(ctx: NodeContext) -> SSAValue:
-    _image_rank(ctx)
-    kernel = ctx.attr_ints("kernel_shape")
-    strides, pads, dilations = window(ctx, kernel)
-    ceil_mode, include = bool(ctx.attr_int("ceil_mode", 0)), bool(ctx.attr_int("count_include_pad", 0))
-    return ctx.emit(AvgPoolOp(ctx.ssa(0), kernel, strides, pads, dilations, ceil_mode, include))
-
-
-def _global_average_pool(ctx: NodeContext) -> SSAValue:
-    return ctx.emit(GlobalAvgPoolOp(ctx.ssa(0)))
-
-
-def _global_max_pool(ctx: NodeContext) -> SSAValue:
-    return ctx.emit(GlobalMaxPoolOp(ctx.ssa(0)))
 
 
 def _matmul(ctx: NodeContext) -> SSAValue:
@@ -207,11 +180,7 @@ def _mask(ctx: NodeContext, keys: Dim) -> SSAValue:
 
 HANDLERS: Mapping[str, Handler] = {
     "Attention": _attention,
-    "AveragePool": _average_pool,
     "Conv": _conv,
     "Gemm": _gemm,
-    "GlobalAveragePool": _global_average_pool,
-    "GlobalMaxPool": _global_max_pool,
     "MatMul": _matmul,
-    "MaxPool": _max_pool,
 }

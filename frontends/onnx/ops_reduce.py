@@ -9,10 +9,8 @@ from functools import partial
 from xdsl.ir import Operation, SSAValue
 
 from aicc.dialects.graph import arg_reductions, arithmetic, functions, log_sum_exp, reductions, scan
-from aicc.dialects.graph.choice import WhereOp
-from aicc.dialects.graph.comparison import EqOp, LtOp
 from aicc.dialects.graph.dtypes import accumulator_type
-from aicc.dialects.graph.movement import ReshapeOp
+from aicc.frontends.onnx.chosen import along_axis
 from aicc.frontends.onnx.context import Handler, NodeContext, Result
 from aicc.frontends.onnx.formulas import Formula
 from aicc.frontends.onnx.run_time_axes import RunTimeAxes
@@ -102,29 +100,26 @@ def _position(op: Callable[..., Operation]) -> Handler:
 
 
 def _cumsum(ctx: NodeContext) -> SSAValue:
-    """An axis that is computed at run time chooses between the results for all of them."""
+    return _running(ctx, scan.CumsumOp)
+
+
+def _cumprod(ctx: NodeContext) -> SSAValue:
+    return _running(ctx, scan.CumprodOp)
+
+
+def _running(ctx: NodeContext, op: type[scan.CumsumOp | scan.CumprodOp]) -> SSAValue:
     exclusive, reverse = bool(ctx.attr_int("exclusive", 0)), bool(ctx.attr_int("reverse", 0))
 
     def along(axis: int) -> SSAValue:
-        return ctx.emit(scan.CumsumOp(ctx.ssa(0), axis, exclusive=exclusive, reverse=reverse))
+        return ctx.emit(op(ctx.ssa(0), axis, exclusive=exclusive, reverse=reverse))
 
-    rank = ctx.rank(0)
-    if ctx.value(1).content is not None or rank < 2:
-        (axis,) = ctx.numbers(1, "axis")
-        return along(ctx.axis(axis, rank))
-    given = ctx.ssa(1) if not ctx.rank(1) else ctx.emit(ReshapeOp(ctx.ssa(1), ()))
-    negative = ctx.emit(LtOp(given, ctx.scalar(0, ctx.element(1))))
-    given = ctx.emit(WhereOp(negative, ctx.emit(arithmetic.AddOp(given, ctx.scalar(rank, ctx.element(1)))), given))
-    result = along(0)
-    for axis in range(1, rank):
-        chosen = ctx.emit(EqOp(given, ctx.scalar(axis, ctx.element(1))))
-        result = ctx.emit(WhereOp(chosen, along(axis), result))
-    return result
+    return along_axis(ctx, 1, ctx.rank(0), along)
 
 
 HANDLERS: Mapping[str, Handler] = {
     "ArgMax": _position(arg_reductions.ArgMaxOp),
     "ArgMin": _position(arg_reductions.ArgMinOp),
+    "CumProd": _cumprod,
     "CumSum": _cumsum,
     "ReduceL1": _reduction(reductions.ReduceL1Op, _Steps(reductions.ReduceSumOp, _abs, before=functions.AbsOp)),
     "ReduceL2": _reduction(

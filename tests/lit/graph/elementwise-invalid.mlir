@@ -204,3 +204,12 @@ func.func @f(%x: tensor<2xf32>) {
   %0, %1 = graph.neg %x : tensor<2xf32> -> tensor<2xf32>, tensor<2xf32>
   func.return
 }
+
+// -----
+
+// bitcast C1
+func.func @f(%x: tensor<2xf32>) {
+  // expected-error@+1 {{elements of f32 have 32 bits, but those of i16 have 16}}
+  %0 = graph.bitcast %x : tensor<2xf32> -> tensor<2xi16>
+  func.return
+}

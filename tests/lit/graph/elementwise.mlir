@@ -264,3 +264,13 @@ func.func @casts(%x: tensor<2xi32>) {
   %11 = graph.cast %9 {round_mode = "nearest"} : tensor<2xf8E4M3FN> -> tensor<2xf8E8M0FNU>
   func.return
 }
+
+// CHECK-LABEL: func.func @bits_of_another_type(
+// CHECK-SAME:    %[[X:[a-z0-9]+]]: tensor<2xf32>, %[[C:[a-z0-9]+]]: tensor<2xi1>
+// CHECK-NEXT:    %{{.*}} = graph.bitcast %[[X]] : tensor<2xf32> -> tensor<2xui32>
+// CHECK-NEXT:    %{{.*}} = graph.bitcast %[[C]] : tensor<2xi1> -> tensor<2xf8E5M2>
+func.func @bits_of_another_type(%x: tensor<2xf32>, %c: tensor<2xi1>) {
+  %0 = graph.bitcast %x : tensor<2xf32> -> tensor<2xui32>
+  %1 = graph.bitcast %c : tensor<2xi1> -> tensor<2xf8E5M2>
+  func.return
+}

@@ -69,3 +69,21 @@ func.func @f(%x: tensor<4xf32>) {
   %0 = graph.global_max_pool %x : tensor<4xf32> -> tensor<4xf32>
   func.return
 }
+
+// -----
+
+// arg_max_pool: places are i64
+func.func @f(%x: tensor<1x4x5xf32>) {
+  // expected-error@+1 {{result has type tensor<1x4x4xf32>, but tensor<1x4x4xi64> is inferred}}
+  %0 = graph.arg_max_pool %x {kernel = [2], strides = [1], pads = [0, 0], dilations = [1]} : tensor<1x4x5xf32> -> tensor<1x4x4xf32>
+  func.return
+}
+
+// -----
+
+// sum_pool C1
+func.func @f(%x: tensor<1x4x5xi8>) {
+  // expected-error@+1 {{input has element type i8, expected floats}}
+  %0 = graph.sum_pool %x {kernel = [2], strides = [1], pads = [0, 0], dilations = [1]} : tensor<1x4x5xi8> -> tensor<1x4x4xi8>
+  func.return
+}

@@ -44,11 +44,15 @@ func.func @linear(%x: tensor<2x8x4xf32>, %w: tensor<16x4xf32>, %b: tensor<16xf32
 // CHECK:         graph.avg_pool %[[X]] {count_include_pad, kernel = [2, 2], strides = [2, 2], pads = [1, 1, 1, 1], dilations = [1, 1]} :
 // CHECK:         graph.global_avg_pool %[[X]] : tensor<1x3x?x9xf32, #graph.dims<H>> -> tensor<1x3x1x1xf32>
 // CHECK:         graph.global_max_pool %[[X]] : tensor<1x3x?x9xf32, #graph.dims<H>> -> tensor<1x3x1x1xf32>
+// CHECK:         graph.sum_pool %[[X]] {kernel = [2, 2], strides = [2, 2], pads = [1, 1, 1, 1], dilations = [1, 1]} : tensor<1x3x?x9xf32, #graph.dims<H>> -> tensor<1x3x?x5xf32, #graph.dims<floordiv(H,2)+1>>
+// CHECK:         graph.arg_max_pool %[[X]] {column_major, kernel = [3, 3], strides = [2, 2], pads = [0, 0, 0, 0], dilations = [1, 1], ceil_mode} : tensor<1x3x?x9xf32, #graph.dims<H>> -> tensor<1x3x?x4xi64, #graph.dims<floordiv(H,2)>>
 func.func @pools(%x: tensor<1x3x?x9xf32, #graph.dims<H>>) {
   %0 = graph.max_pool %x {kernel = [3, 3], strides = [2, 2], pads = [0, 0, 0, 0], dilations = [1, 1], ceil_mode} : tensor<1x3x?x9xf32, #graph.dims<H>> -> tensor<1x3x?x4xf32, #graph.dims<floordiv(H,2)>>
   %1 = graph.avg_pool %x {kernel = [2, 2], strides = [2, 2], pads = [1, 1, 1, 1], dilations = [1, 1], count_include_pad} : tensor<1x3x?x9xf32, #graph.dims<H>> -> tensor<1x3x?x5xf32, #graph.dims<floordiv(H,2)+1>>
   %2 = graph.global_avg_pool %x : tensor<1x3x?x9xf32, #graph.dims<H>> -> tensor<1x3x1x1xf32>
   %3 = graph.global_max_pool %x : tensor<1x3x?x9xf32, #graph.dims<H>> -> tensor<1x3x1x1xf32>
+  %4 = graph.sum_pool %x {kernel = [2, 2], strides = [2, 2], pads = [1, 1, 1, 1], dilations = [1, 1]} : tensor<1x3x?x9xf32, #graph.dims<H>> -> tensor<1x3x?x5xf32, #graph.dims<floordiv(H,2)+1>>
+  %5 = graph.arg_max_pool %x {kernel = [3, 3], strides = [2, 2], pads = [0, 0, 0, 0], dilations = [1, 1], ceil_mode, column_major} : tensor<1x3x?x9xf32, #graph.dims<H>> -> tensor<1x3x?x4xi64, #graph.dims<floordiv(H,2)>>
   func.return
 }
 

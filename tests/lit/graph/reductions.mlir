@@ -41,8 +41,10 @@ func.func @places(%x: tensor<2x3xi8>) {
 // CHECK-SAME:    %[[X:[a-z0-9]+]]: tensor<2x3xi8>
 // CHECK-NEXT:    %{{.*}} = graph.cumsum %[[X]] {axis = 1} : tensor<2x3xi8> -> tensor<2x3xi8>
 // CHECK-NEXT:    %{{.*}} = graph.cumsum %[[X]] {axis = 0, exclusive, reverse} : tensor<2x3xi8> -> tensor<2x3xi8>
+// CHECK-NEXT:    %{{.*}} = graph.cumprod %[[X]] {axis = 1, exclusive} : tensor<2x3xi8> -> tensor<2x3xi8>
 func.func @running_totals(%x: tensor<2x3xi8>) {
   %0 = graph.cumsum %x {axis = 1} : tensor<2x3xi8> -> tensor<2x3xi8>
   %1 = graph.cumsum %x {axis = 0, exclusive, reverse} : tensor<2x3xi8> -> tensor<2x3xi8>
+  %2 = graph.cumprod %x {axis = 1, exclusive} : tensor<2x3xi8> -> tensor<2x3xi8>
   func.return
 }

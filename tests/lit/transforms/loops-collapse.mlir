@@ -35,6 +35,26 @@ func.func private @row(%x: memref<7xf32>, %o: memref<6x7xf32>) attributes {aicc.
 
 // -----
 
+// An index that is data is worked out in the innermost loop, so that the nest stays perfect.
+// CHECK-LABEL: @index_as_data
+// CHECK:         loops.for "i*j" %[[C:.*]] = 0 to 42 parallel {
+// CHECK-NEXT:      loops.for "k" %[[K:.*]] = 0 to 3 parallel {
+// CHECK-NEXT:        %[[I:.*]] = loops.apply %[[C]] floordiv 7
+// CHECK:             arith.index_cast %[[I]]
+func.func private @index_as_data(%o: memref<6x7x3xi64>) attributes {aicc.kernel, aicc.num_outputs = 1 : i64} {
+  loops.for "i" %i = 0 to 6 parallel {
+    loops.for "j" %j = 0 to 7 parallel {
+      loops.for "k" %k = 0 to 3 parallel {
+        %v = arith.index_cast %i : index to i64
+        loops.store %v, %o[%i, %j, %k] : i64 to memref<6x7x3xi64>
+      }
+    }
+  }
+  func.return
+}
+
+// -----
+
 // The same with an inner trip count that is no number would divide by it.
 func.func private @symbolic(%n: index, %x: memref<?xf32, #loops.dims<s0>>, %o: memref<6x?xf32, #loops.dims<s0>>)
     attributes {aicc.kernel, aicc.symbols = ["s0"], aicc.num_outputs = 1 : i64} {

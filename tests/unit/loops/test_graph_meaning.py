@@ -13,6 +13,7 @@ from xdsl.ir import Operation
 
 from aicc.dialects.graph.arg_reductions import ArgMaxOp
 from aicc.dialects.graph.arithmetic import AddOp, DivOp, PowOp
+from aicc.dialects.graph.bitcast import BitcastOp
 from aicc.dialects.graph.choice import CastOp, WhereOp
 from aicc.dialects.graph.comparison import LtOp
 from aicc.dialects.graph.conv import ConvOp
@@ -22,9 +23,9 @@ from aicc.dialects.graph.functions import TanhOp
 from aicc.dialects.graph.indexing import GatherOp, ScatterElementsOp
 from aicc.dialects.graph.matmul import MatmulOp
 from aicc.dialects.graph.movement import ConcatOp, PadOp, ReshapeOp, SliceOp, SplitOp, TransposeOp
-from aicc.dialects.graph.pooling import AvgPoolOp, MaxPoolOp
+from aicc.dialects.graph.pooling import ArgMaxPoolOp, AvgPoolOp, MaxPoolOp, SumPoolOp
 from aicc.dialects.graph.reductions import ReduceMeanOp, ReduceProdOp
-from aicc.dialects.graph.scan import CumsumOp
+from aicc.dialects.graph.scan import CumprodOp, CumsumOp
 from aicc.dialects.graph.softmax import SoftmaxOp
 from aicc.lowering.graph_to_tensor_ops import ConvertGraphToTensorOpsPass
 from aicc.lowering.tensor_ops_to_loops import ConvertTensorOpsToLoopsPass
@@ -59,6 +60,13 @@ CASES: list[tuple[str, Build, list[tuple[tuple[Any, ...], np.dtype[Any]]]]] = [
     ),
     ("max pool", lambda x: MaxPoolOp(x, (2, 2), pads=(1, 0, 0, 1)), [((N, 2, 4, 4), F32)]),
     ("average pool", lambda x: AvgPoolOp(x, (3, 2), strides=(2, 2), pads=(1, 0, 0, 1)), [((N, 2, 4, 4), F32)]),
+    ("sum pool", lambda x: SumPoolOp(x, (3, 2), strides=(2, 2), pads=(1, 0, 0, 1)), [((N, 2, 4, 4), F16)]),
+    ("places of maxima", lambda x: ArgMaxPoolOp(x, (3, 2), pads=(1, 1, 1, 0)), [((N, 2, 4, 4), F32)]),
+    (
+        "places of maxima, column major",
+        lambda x: ArgMaxPoolOp(x, (2, 2), strides=(2, 1), dilations=(1, 2), column_major=True),
+        [((N, 2, 4, 5), U8)],
+    ),
     ("transpose", lambda x: TransposeOp(x, (2, 0, 1)), [((N, 2, 3), F32)]),
     ("reshape", lambda x: ReshapeOp(x, (6, N)), [((N, 2, 3), F32)]),
     ("concat", lambda x, y: ConcatOp([x, y, x], 0), [((N, 2), F32), ((3, 2), F32)]),
@@ -68,6 +76,9 @@ CASES: list[tuple[str, Build, list[tuple[tuple[Any, ...], np.dtype[Any]]]]] = [
     ("gather", lambda x, i: GatherOp(x, i, 1), [((N, 4), F32), ((2, 3), I64)]),
     ("scatter", lambda x, i, u: ScatterElementsOp(x, i, u, 0), [((4, N), F32), ((2, N), I64), ((2, N), F32)]),
     ("cumsum", lambda x: CumsumOp(x, 0, reverse=True), [((N, 3), I32)]),
+    ("cumprod", lambda x: CumprodOp(x, 0, exclusive=True), [((N, 3), F16)]),
+    ("bits of floats", lambda x: BitcastOp(x, element_type(I32)), [((N, 3), F32)]),
+    ("bits of booleans", lambda x: BitcastOp(x, element_type(U8)), [((N, 3), BOOL)]),
 ]
 
 

@@ -2,9 +2,12 @@
 
 import numpy as np
 import pytest
+from onnx import helper
 
+import aicc
 from aicc.frontends.errors import ModelError
-from tests.unit.frontends.onnx.helper import run_op
+from aicc.frontends.onnx import import_onnx
+from tests.unit.frontends.onnx.helper import model, run_module, run_op
 
 X = np.array([[[0.5, -2, 1], [3, 4, -1]], [[-6, 0.25, 2], [1, 1, 1]]], np.float32)
 FORMULAS = {
@@ -83,3 +86,23 @@ def test_cumsum(exclusive, reverse):
     axis = np.array(-1, np.int32)
     (result,) = run_op("CumSum", [X, axis], constant=[1], exclusive=exclusive, reverse=reverse, symbolic=True)
     np.testing.assert_allclose(result, expected, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("op, running", [("CumSum", np.cumsum), ("CumProd", np.cumprod)])
+@pytest.mark.parametrize("axis", [0, 1, 2, -1, -3])
+def test_running_totals_along_an_axis_that_data_tells(op, running, axis):
+    node = helper.make_node(op, ["x", "a"], ["y"], "n")
+    made = model([node], {"x": (X.dtype, ("N", *X.shape[1:])), "a": (np.int64, ())}, ["y"], 26)
+    feeds = {"x": X, "a": np.array(axis)}
+    (meant,) = run_module(import_onnx(made), feeds)
+    compiled = aicc.compile(made, cache=False)
+    np.testing.assert_allclose(meant, running(X, axis), rtol=1e-6)
+    np.testing.assert_allclose(compiled.run(feeds)["y"], meant, rtol=1e-6)
+    with pytest.raises(aicc.InputError, match="axis of node 'n'"):
+        compiled.run(feeds | {"a": np.array(3)})
+
+
+def test_running_products_of_a_vector():
+    x = np.array([2, 3, 4], np.float32)
+    (found,) = run_op("CumProd", [x, np.array(-1)], opset=26, exclusive=1, reverse=1)
+    np.testing.assert_array_equal(found, [12, 4, 1])
