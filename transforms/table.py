@@ -8,6 +8,11 @@ PASSES: dict[str, PassEntry] = {
         "GraphDecomposePass",
         "replaces ops by the simpler ones they are made of",
     ),
+    "graph-fix-sizes": PassEntry(
+        "aicc.transforms.graph_fix_sizes",
+        "GraphFixSizesPass",
+        "puts numbers in the place of symbols of sizes",
+    ),
     "graph-fold-batch-norm": PassEntry(
         "aicc.transforms.graph_fold_batch_norm",
         "GraphFoldBatchNormPass",
