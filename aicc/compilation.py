@@ -45,10 +45,17 @@ from aicc.versions import aicc_version, library_versions, plug_in_versions
 
 
 def compile_model(
-    model: Any, pipeline: str, options: PipelineOptions, machine: Target, *, cache: bool, processes: int = 1
+    model: Any,
+    pipeline: str,
+    options: PipelineOptions,
+    machine: Target,
+    *,
+    cache: bool,
+    processes: int = 1,
+    version: str | None = None,
 ) -> CompiledProgram:
     """
-    The program of `model`, whatever `aicc.compile` takes.
+    The program of `model`, whatever `aicc.compile` takes; see `compile_module`.
 
     Raises:
         DiagnosticException, ModelError: the model is broken or holds what is not supported; all of it is listed.
@@ -59,7 +66,7 @@ def compile_model(
     folder = model_folder(model)
     with paused_collector(), nullcontext() if folder is None else search_folder(folder):
         try:
-            return compile_module(module, pipeline, options, machine, cache=cache, processes=processes)
+            return compile_module(module, pipeline, options, machine, cache=cache, processes=processes, version=version)
         except InternalFault as fault:
             raise reproduced(fault, load_module(model), pipeline, options.target) from fault
 
@@ -72,19 +79,23 @@ def compile_module(
     *,
     cache: bool = True,
     processes: int = 1,
+    version: str | None = None,
 ) -> CompiledProgram:
     """
     Takes `module` from the level it is at through `pipeline` to object code for `machine`; changes `module`.
 
-    Kernels are made in up to `processes` processes; with more than one, this one must have no threads.
+    Kernels are made in up to `processes` processes; with more than one, this one must have no threads. `version` is
+    that of aicc before it was imported, if it is known.
     """
     store = Cache.open() if cache else None
-    version = "" if store is None else _version()
+    version = version or ("" if store is None else aicc_version())
     passes, runner = _passes_for(module, pipeline, options)
     first = units_from(passes)
     runner.run([PassStep(one) for one in passes[:first]], module)
     units = take_units(module)
-    work = UnitWork(units, [one for one in passes[first:] if isinstance(one, UnitPass)], machine, store, version)
+    work = UnitWork(
+        units, [one for one in passes[first:] if isinstance(one, UnitPass)], machine, store, _versions(version)
+    )
     order = sorted(range(len(units)), key=lambda index: -op_count(units[index].kernel))
     with Forks(work, min(processes - 1, len(units) // _UNITS_PER_PROCESS)) as forks:
         numbers = {index: forks.add(work.kernel_task(index)) for index in order}
@@ -106,7 +117,7 @@ def compile_module(
     for work_kind, name, seconds in (time for one in made for time in one.times):
         tell(work_kind, name, seconds)
     # Modules that were imported after the sources had changed are not those of the keys.
-    if store is not None and version == _version():
+    if store is not None and version == aicc_version():
         keep(made, store)
     weights = {
         str(entry["name"]): _weight(entry, buffers)
@@ -154,8 +165,8 @@ _UNITS_PER_PROCESS = 4
 """Kernels for each of which one more process pays: it costs as much as making one."""
 
 
-def _version() -> str:
-    return json.dumps([aicc_version(), library_versions(), plug_in_versions()])
+def _versions(version: str) -> str:
+    return json.dumps([version, library_versions(), plug_in_versions()])
 
 
 def take_units(module: ModuleOp) -> list[KernelUnit]:

@@ -7,16 +7,16 @@ The compiler itself is imported only when the cache has no program for the model
 from __future__ import annotations
 
 import sys
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aicc.model_content import content_of
+from aicc.runtime.cache_folder import surely_missing
 
 if TYPE_CHECKING:
-    from aicc.lowering.pipelines import PipelineOptions
     from aicc.model_content import Content
-    from aicc.runtime.compiled import CompiledProgram
+    from aicc.outside import Outside
     from aicc.runtime.model import Model
 
 OPT_LEVELS = {0: "O0", 2: "O2"}
@@ -57,56 +57,76 @@ def compile(
         raise ValueError(f"schedules are given, but opt_level is {opt_level}, expected 2")
     if threads is not None and threads < 1:
         raise ValueError(f"threads is {threads}, expected at least 1")
-    content = content_of(model)
-    if cache and content is not None:
-        with suppress(OSError):
-            content.hash()
-    # Imported while the model is being hashed.
-    from aicc.backends.llvm.targets import TargetError, lacking_here, target_by_name
-    from aicc.lowering.pipelines import PipelineOptions
-    from aicc.model_cache import ModelCache
-    from aicc.runtime.model import Model
-    from aicc.runtime.program import LoadedProgram
+    from aicc.runtime.threads import default_threads
 
-    machine = target_by_name(target)
-    if (lacking := lacking_here(machine)) is not None:
-        other = f"aicc-opt -O2 --target={target} --emit=obj writes it"
-        raise TargetError(f"code for '{target}' cannot run here: this machine {lacking}; {other}")
-    options = PipelineOptions(
-        target=target,
-        fast_math=fast_math,
-        winograd=winograd,
-        profile=profile,
-        schedules=None if schedules is None else str(schedules),
-    )
-    pipeline = OPT_LEVELS[opt_level]
-    entry = ModelCache.of(model, content, pipeline, options, machine) if cache else None
-    program = None if entry is None else entry.find()
-    if program is not None:
-        return Model(program, threads=threads)
-    program = _compile_outside(model, content, pipeline, options, cache=cache)
-    if program is None:
+    content = content_of(model)
+    with ExitStack() as stack:
+        outside = _start_outside(model) if not cache or content is None or _surely_missing(content) else None
+        if outside is not None:
+            stack.enter_context(outside)
+        if cache and content is not None:
+            with suppress(OSError):
+                content.hash()
+        # Imported while the model is being hashed.
+        from aicc.backends.llvm.targets import TargetError, lacking_here, target_by_name
+        from aicc.lowering.pipelines import PipelineOptions
+        from aicc.model_cache import ModelCache
+        from aicc.runtime.model import Model
+        from aicc.runtime.program import LoadedProgram, runtime_functions
+
+        machine = target_by_name(target)
+        if (lacking := lacking_here(machine)) is not None:
+            other = f"aicc-opt -O2 --target={target} --emit=obj writes it"
+            raise TargetError(f"code for '{target}' cannot run here: this machine {lacking}; {other}")
+        options = PipelineOptions(
+            target=target,
+            fast_math=fast_math,
+            winograd=winograd,
+            profile=profile,
+            schedules=None if schedules is None else str(schedules),
+        )
+        pipeline = OPT_LEVELS[opt_level]
+        entry: ModelCache | None = None
+        if outside is None:
+            entry = ModelCache.of(model, content, pipeline, options, machine) if cache else None
+            program = None if entry is None else entry.find()
+            if program is not None:
+                return Model(program, threads=threads)
+            if (outside := _start_outside(model)) is not None:
+                stack.enter_context(outside)
+        made = None
+        if outside is not None:
+            outside.begin(model, content, pipeline, options, cache=cache, processes=default_threads())
+            # While it works:
+            runtime_functions()
+            if entry is None and cache:
+                entry = ModelCache.of(model, content, pipeline, options, machine)
+            made = outside.finish()
+    if made is None:
         from aicc.compilation import compile_model
 
-        program = compile_model(model, pipeline, options, machine, cache=cache)
+        made = compile_model(model, pipeline, options, machine, cache=cache), None
+    program, version = made
     loaded = LoadedProgram(program)
     if entry is not None:
-        entry.keep(loaded.program)
+        entry.keep(loaded.program, version)
     return Model(loaded, threads=threads)
 
 
-def _compile_outside(
-    model: Any, content: Content | None, pipeline: str, options: PipelineOptions, *, cache: bool
-) -> CompiledProgram | None:
-    """The program, made by a process of its own; None where the compiler is here already, or that process failed."""
+def _surely_missing(content: Content) -> bool:
+    try:
+        return surely_missing(content.bytes())
+    except OSError:
+        return True
+
+
+def _start_outside(model: Any) -> Outside | None:
+    """A process that can compile `model`; None where the compiler is here already, or there can be no such."""
     from aicc.outside import Outside, can_send
-    from aicc.runtime.threads import default_threads
 
     if "xdsl" in sys.modules or not can_send(model):
         return None
     try:
-        outside = Outside()
+        return Outside()
     except OSError:
         return None
-    with outside:
-        return outside.compile(model, content, pipeline, options, cache=cache, processes=default_threads())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -64,6 +65,7 @@ class ModelCache:
 
         None if there is no cache, or the content cannot be told.
         """
+        settle()
         cache = Cache.open()
         content = content or _content(model)
         if cache is None or content is None:
@@ -74,6 +76,7 @@ class ModelCache:
                 chosen["schedules"] = digest_of(Path(options.schedules).read_bytes())
             parts = {
                 "content": content.digests(),
+                "size": {"bytes": content.bytes()},
                 "options": chosen,
                 "target": json.loads(json.dumps(asdict(machine))),
                 "versions": _versions(content.kind),
@@ -86,10 +89,29 @@ class ModelCache:
         """The program, if it is there and intact."""
         return self.cache.read_program(self.parts, self.source)
 
-    def keep(self, program: CompiledProgram) -> None:
-        """Adds `program`, whose `prepare` has run."""
+    def keep(self, program: CompiledProgram, version: str | None = None) -> None:
+        """
+        Adds `program`, whose `prepare` has run, while the caller goes on.
+
+        `version` is that of aicc before it was imported; None: the key is older than that.
+        """
         versions: Mapping[str, str] = self.parts["versions"]
         # Modules that were imported after the sources had changed are not those of the key.
-        if versions["aicc"] == aicc_version():
-            self.cache.write_program(self.parts, program, self.content.places(program.weights))
-            self.cache.prune()
+        if versions["aicc"] == (version or aicc_version()):
+            # The interpreter waits for it when it ends.
+            writing = threading.Thread(target=self._write, args=(program,))
+            _writing.append(writing)
+            writing.start()
+
+    def _write(self, program: CompiledProgram) -> None:
+        self.cache.write_program(self.parts, program, self.content.places(program.weights))
+        self.cache.prune()
+
+
+_writing: list[threading.Thread] = []
+
+
+def settle() -> None:
+    """Waits until all programs that are being added are there."""
+    while _writing:
+        _writing.pop().join()

@@ -52,6 +52,18 @@ class Content:
         if self._hashes is None:
             self._hashes = {name: TreeHash(source) for name, source in self.sources.items()}
 
+    def bytes(self) -> int:
+        """
+        The size of all of it.
+
+        Raises:
+            OSError: a file cannot be found.
+        """
+        files = [
+            source.stat().st_size if isinstance(source, Path) else source.nbytes for source in self.sources.values()
+        ]
+        return sum(files) + len(self.text or "")
+
     def digests(self) -> dict[str, str]:
         """
         Name -> SHA-256.

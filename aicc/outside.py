@@ -19,7 +19,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from aicc.model_content import Content
+from aicc.model_content import MODEL, Content
 
 if TYPE_CHECKING:
     import numpy as np
@@ -54,6 +54,7 @@ class Outside:
     """
 
     def __init__(self) -> None:
+        self._sources: Mapping[str, Path | memoryview] = {}
         self._result = os.memfd_create("aicc-program")
         self._model = os.memfd_create("aicc-model")
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115
@@ -68,12 +69,14 @@ class Outside:
                 env=os.environ | dict.fromkeys(_ONE_THREAD, "1"),
                 pass_fds=(self._result, self._model),
             )
+            assert self._process.stdin is not None
+            self._input = self._process.stdin
             self._send(list(map(str, sys.path)))
         except OSError:
             self._close()
             raise
 
-    def compile(
+    def begin(
         self,
         model: Any,
         content: Content | None,
@@ -82,33 +85,38 @@ class Outside:
         *,
         cache: bool,
         processes: int,
-    ) -> CompiledProgram | None:
-        """
-        The program of `model`, of which `can_send` is true; None if the process failed.
-
-        Raises:
-            CompilerEnded: the process was ended by a signal.
-        """
-        sources: Mapping[str, Path | memoryview] = {} if content is None else content.sources
+    ) -> None:
+        """Has `model` compiled, of which `can_send` is true."""
+        self._sources = {} if content is None else content.sources
         request: dict[str, Any] = {
             "pipeline": pipeline,
             "options": asdict(options),
             "cache": cache,
             "processes": processes,
             "result": self._result,
-            "sources": {name: os.fspath(path) for name, path in sources.items() if isinstance(path, Path)},
+            "sources": {name: os.fspath(path) for name, path in self._sources.items() if isinstance(path, Path)},
         }
-        try:
+        # What cannot be sent leaves the process without a request, and so without a result.
+        with contextlib.suppress(OSError, ValueError, TypeError):
             if isinstance(model, str | os.PathLike):
                 request |= {"kind": "text" if isinstance(model, str) and "\n" in model else "path"}
                 request |= {"model": os.fspath(model)}
             else:
                 data = model if isinstance(model, bytes) else model.SerializeToString()
                 _write(self._model, data)
+                self._sources = {**self._sources, MODEL: memoryview(data)}
                 request |= {"kind": "bytes", "model": [self._model, len(data)]}
             self._send(request)
-        except (OSError, ValueError, TypeError):
-            return None
+        with contextlib.suppress(OSError):
+            self._input.close()
+
+    def finish(self) -> tuple[CompiledProgram, str] | None:
+        """
+        Waits for the program; also gives the version of aicc that made it. None if the process failed.
+
+        Raises:
+            CompilerEnded: the process was ended by a signal.
+        """
         status = self._process.wait()
         if status < 0:
             raise CompilerEnded(
@@ -120,12 +128,11 @@ class Outside:
         self._errors.seek(0)
         if warnings := self._errors.read():
             sys.stderr.write(warnings.decode("utf-8", "replace"))
-        return _read_program(self._result, sources)
+        return _read_program(self._result, self._sources)
 
     def _send(self, message: Any) -> None:
-        assert self._process.stdin is not None
-        self._process.stdin.write(json.dumps(message).encode() + b"\n")
-        self._process.stdin.flush()
+        self._input.write(json.dumps(message).encode() + b"\n")
+        self._input.flush()
 
     def _close(self) -> None:
         os.close(self._result)
@@ -138,9 +145,8 @@ class Outside:
     def __exit__(self, *exception: object) -> None:
         if self._process.poll() is None:
             self._process.kill()
-        assert self._process.stdin is not None
         with contextlib.suppress(OSError):
-            self._process.stdin.close()
+            self._input.close()
         self._process.wait()
         self._close()
 
@@ -151,7 +157,7 @@ def _write(descriptor: int, data: bytes | memoryview) -> None:
         view = view[os.write(descriptor, view) :]
 
 
-def write_program(descriptor: int, program: CompiledProgram, content: Content) -> None:
+def write_program(descriptor: int, program: CompiledProgram, content: Content, version: str) -> None:
     """
     Writes what `_read_program` reads: the length of a table in JSON, the table, objects, and the weights that are not
     views of the sources of `content`.
@@ -168,6 +174,7 @@ def write_program(descriptor: int, program: CompiledProgram, content: Content) -
     machine = program.machine
     table = json.dumps(
         {
+            "version": version,
             "signature": program.signature.text,
             "objects": list(map(len, program.objects)),
             "weights": weights,
@@ -181,7 +188,7 @@ def write_program(descriptor: int, program: CompiledProgram, content: Content) -
             _write(descriptor, array.reshape(-1).view("u1").data)
 
 
-def _read_program(descriptor: int, sources: Mapping[str, Path | memoryview]) -> CompiledProgram:
+def _read_program(descriptor: int, sources: Mapping[str, Path | memoryview]) -> tuple[CompiledProgram, str]:
 
     from aicc.runtime.compiled import CompiledProgram, Machine
     from aicc.runtime.memory import long_lived_blocks
@@ -204,13 +211,14 @@ def _read_program(descriptor: int, sources: Mapping[str, Path | memoryview]) -> 
         while view.nbytes and (count := os.readv(descriptor, [view])):
             view = view[count:]
     machine = table["machine"]
-    return CompiledProgram(
+    program = CompiledProgram(
         parse_signature(table["signature"]),
         objects,
         weights,
         table["has_prepare"],
         machine=None if machine is None else Machine(machine[0], tuple(machine[1:])),
     )
+    return program, table["version"]
 
 
 def _read(descriptor: int, size: int) -> bytes:

@@ -10,7 +10,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from aicc.versions import aicc_version
+
+VERSION = aicc_version()
+"""Before the sources are imported."""
+
 # Before the request comes: importing them takes as long as a small compilation.
+# ruff: noqa: E402
 from aicc.backends.llvm.targets import target_by_name
 from aicc.compilation import compile_model
 from aicc.frontends.onnx import import_onnx
@@ -35,8 +41,9 @@ def serve(request: dict[str, Any]) -> None:
         target_by_name(options.target),
         cache=request["cache"],
         processes=request["processes"],
+        version=VERSION,
     )
-    write_program(request["result"], program, Content("", sources))
+    write_program(request["result"], program, Content("", sources), VERSION)
 
 
 def main() -> None:

@@ -22,13 +22,13 @@ from typing import Any
 
 import numpy as np
 
+from aicc.runtime.cache_folder import PREFIX, PROGRAM, open_folder, size_prefix
 from aicc.runtime.compiled import CompiledProgram
 from aicc.runtime.errors import ProgramError
 from aicc.runtime.image import TEMPORARY, Place, image_bytes, read_image, read_table, replacing, write_image
 
 OBJECT = ".o"
 UNIT = ".kernel"
-PROGRAM = ".aicc"
 
 LIMIT = 4 << 30
 """Bytes that entries may take in all; the ones used longest ago go first."""
@@ -44,8 +44,9 @@ Parts = Mapping[str, Any]
 
 
 def program_key(parts: Parts) -> str:
-    """The name of the entry of a program."""
-    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+    """The name of the entry of a program; begins with what models of its number of bytes have in common."""
+    digest = hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+    return size_prefix(parts.get("size", {}).get("bytes", 0)) + digest[PREFIX:]
 
 
 @dataclass(frozen=True)
@@ -58,26 +59,6 @@ class Entry:
     """When it was last made or read, in seconds since 1970."""
 
 
-def cache_folder() -> Path:
-    """`$AICC_CACHE_DIR`, else `aicc` in the user's cache folder."""
-    named = os.environ.get("AICC_CACHE_DIR")
-    if named:
-        return Path(named)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "aicc"
-
-
-def refusal(folder: Path) -> str | None:
-    """
-    Why the existing `folder` is not used as a cache; None if it is.
-
-    It holds code that will be run, so it must be the user's alone.
-    """
-    status = folder.stat()
-    if status.st_uid != os.getuid():
-        return "it belongs to another user"
-    return "others can write to it" if status.st_mode & 0o022 else None
-
-
 @dataclass(frozen=True)
 class Cache:
     """A folder of entries: of a program its image, of all others the SHA-256 in the first line, then the content."""
@@ -87,12 +68,8 @@ class Cache:
     @staticmethod
     def open() -> Cache | None:
         """The cache of this user; None where its folder cannot be made, or is refused."""
-        try:
-            folder = cache_folder()
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            return None if refusal(folder) else Cache(folder)
-        except (OSError, RuntimeError):
-            return None
+        folder = open_folder()
+        return None if folder is None else Cache(folder)
 
     def read_object(self, key: str) -> bytes | None:
         """The object, or None where there is none or it is damaged."""

@@ -23,6 +23,7 @@ from aicc.runtime.expressions import compile_expression
 from aicc.runtime.memory import ALIGNMENT, aligned_empty, long_lived_blocks
 from aicc.runtime.parallel import FUNCTIONS, link_shim
 from aicc.runtime.profile import CLOCK_SHIM, new_counters
+from aicc.runtime.threads import default_threads
 
 _PROTOTYPE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
 _RUN = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
@@ -115,7 +116,7 @@ class LoadedProgram:
                 size = compile_expression(buffer.size, self.signature.symbols)(list(sizes))
                 arenas.append(aligned_empty([max(size, ALIGNMENT)], np.dtype(np.uint8)))
                 pointers[slot] = arenas[-1].ctypes.data
-        entry(ctypes.addressof(pointers), ctypes.addressof(sizes), 1)
+        entry(ctypes.addressof(pointers), ctypes.addressof(sizes), default_threads())
 
     def _arrays(self, program: CompiledProgram) -> list[np.ndarray | None]:
         """The constants of the pointer table: weights, prepared buffers and counters."""

@@ -7,7 +7,8 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from aicc.runtime.cache import LIMIT, OBJECT, PROGRAM, UNIT, Cache, Parts, cache_folder, refusal
+from aicc.runtime.cache import LIMIT, OBJECT, UNIT, Cache, Parts
+from aicc.runtime.cache_folder import PROGRAM, cache_folder, refusal
 from aicc.tools.cli_errors import UsageError
 from aicc.tools.compile_options import pipeline_options
 
@@ -36,6 +37,9 @@ def _open() -> Cache:
     Raises:
         UsageError: if it cannot be used; says why.
     """
+    from aicc.model_cache import settle
+
+    settle()
     cache = Cache.open()
     if cache is not None:
         return cache

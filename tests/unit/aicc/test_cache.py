@@ -8,14 +8,17 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import aicc
+from aicc.model_cache import settle
 from aicc.objects import object_key
 from aicc.runtime import cache as cache_module
-from aicc.runtime.cache import OBJECT, PROGRAM, UNIT, Cache
+from aicc.runtime.cache import OBJECT, UNIT, Cache
+from aicc.runtime.cache_folder import PROGRAM
 from aicc.runtime.image import read_table
 from tests.unit.weighted import INDICES, weighted
 
@@ -37,9 +40,16 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "cache"
 
 
+def compiled(model: Any, **options: Any) -> aicc.Model:
+    """The model, once the cache has it."""
+    made = aicc.compile(model, **options)
+    settle()
+    return made
+
+
 def check() -> None:
     x = np.arange(5, dtype=np.float32)
-    assert np.array_equal(aicc.compile(TEXT)(x)[0], x + x)
+    assert np.array_equal(compiled(TEXT)(x)[0], x + x)
 
 
 def entries(folder: Path) -> dict[str, bytes]:
@@ -68,7 +78,7 @@ def test_a_warm_compile_imports_no_compiler_and_prepares_nothing(folder: Path, t
     path = tmp_path / "model.onnx"
     expected = weighted(path, external=form == "external")
     model = path.read_bytes() if form == "bytes" else path
-    assert np.allclose(aicc.compile(model)(INDICES)[0], expected, rtol=1e-5)
+    assert np.allclose(compiled(model)(INDICES)[0], expected, rtol=1e-5)
     given = f"open({str(path)!r}, 'rb').read()" if form == "bytes" else repr(str(path))
     printed = in_process(
         "import sys, numpy as np, aicc, aicc.model_cache\n"
@@ -93,7 +103,7 @@ def test_importing_aicc_is_lazy(folder: Path):
 
 def test_weights_that_the_model_holds_are_not_stored_again(folder: Path, tmp_path: Path):
     weighted(tmp_path / "model.onnx")
-    aicc.compile(tmp_path / "model.onnx")
+    compiled(tmp_path / "model.onnx")
     (program,) = folder.glob(f"*{PROGRAM}")
     stored = {entry["name"]: "source" in entry for entry in read_table(program)["arrays"] if entry["kind"] == "weight"}
     assert stored["table"] is True
@@ -105,7 +115,7 @@ def test_another_content_is_another_program(folder: Path, tmp_path: Path, extern
     path = tmp_path / "model.onnx"
     for factor in (1.0, 2.0, 1.0):
         expected = weighted(path, external=external, factor=factor)
-        assert np.allclose(aicc.compile(path)(INDICES)[0], expected, rtol=1e-5)
+        assert np.allclose(compiled(path)(INDICES)[0], expected, rtol=1e-5)
     assert len(list(folder.glob(f"*{PROGRAM}"))) == 2
 
 
@@ -123,7 +133,7 @@ func.func @main(%x: tensor<80xf32>) -> tensor<80xf32> {
     x = np.arange(80, dtype=np.float32)
     for factor in (3, 5, 3):
         write_tensors(tmp_path / "w.safetensors", {"w": np.full(80, factor, np.float32)})
-        assert np.array_equal(aicc.compile(path)(x)[0], factor * x)
+        assert np.array_equal(compiled(path)(x)[0], factor * x)
     assert len(list(folder.glob(f"*{PROGRAM}"))) == 2
 
 
@@ -131,15 +141,15 @@ def test_options_and_versions_are_part_of_the_key(folder: Path, monkeypatch: pyt
     def programs() -> int:
         return len(list(folder.glob(f"*{PROGRAM}")))
 
-    aicc.compile(TEXT)
-    aicc.compile(TEXT, threads=1)
+    compiled(TEXT)
+    compiled(TEXT, threads=1)
     assert programs() == 1
-    aicc.compile(TEXT, opt_level=0)
-    aicc.compile(TEXT, fast_math=True)
-    aicc.compile(TEXT + "// another text\n")
+    compiled(TEXT, opt_level=0)
+    compiled(TEXT, fast_math=True)
+    compiled(TEXT + "// another text\n")
     assert programs() == 4
     monkeypatch.setattr("aicc.model_cache.aicc_version", lambda: "1")
-    aicc.compile(TEXT)
+    compiled(TEXT)
     assert programs() == 5
 
 
@@ -153,7 +163,7 @@ def test_sources_that_change_under_way_leave_no_entry(folder: Path, monkeypatch:
 @pytest.mark.parametrize("damage", ["truncate", "flip", "empty", "swap"])
 def test_damaged_entries_are_made_again(folder: Path, damage: str):
     check()
-    aicc.compile(TEXT + "\n", opt_level=0)
+    compiled(TEXT + "\n", opt_level=0)
     made = entries(folder)
     contents = list(made.values())
     for name, content in made.items():
@@ -168,14 +178,14 @@ def test_damaged_entries_are_made_again(folder: Path, damage: str):
         }[damage]
         (folder / name).write_bytes(broken)
     check()
-    aicc.compile(TEXT + "\n", opt_level=0)
+    compiled(TEXT + "\n", opt_level=0)
     assert entries(folder) == made
 
 
 def test_any_flipped_bit_of_a_program_is_found_or_without_effect(folder: Path, tmp_path: Path):
     path = tmp_path / "model.onnx"
     expected = weighted(path)
-    aicc.compile(path)
+    compiled(path)
     (program,) = folder.glob(f"*{PROGRAM}")
     whole = program.read_bytes()
     for position in [*range(0, 64, 5), *range(64, len(whole), len(whole) // 40)]:
@@ -185,7 +195,7 @@ def test_any_flipped_bit_of_a_program_is_found_or_without_effect(folder: Path, t
         ):
             program.write_bytes(broken)
             # What is found is compiled again, here without the entry that the last round made good.
-            assert np.allclose(aicc.compile(path)(INDICES)[0], expected, rtol=1e-5)
+            assert np.allclose(compiled(path)(INDICES)[0], expected, rtol=1e-5)
 
 
 @pytest.mark.parametrize("mode", [0o777, 0o770, 0o720])
@@ -203,7 +213,7 @@ def test_a_folder_that_cannot_be_made(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def test_off(folder: Path):
-    aicc.compile(TEXT, cache=False)
+    compiled(TEXT, cache=False)
     assert not folder.exists()
 
 

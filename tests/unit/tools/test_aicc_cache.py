@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import aicc
-from aicc.runtime.cache import PROGRAM
+from aicc.runtime.cache_folder import PROGRAM
 from aicc.tools.aicc_cli import main
 from tests.unit.weighted import weighted
 
