@@ -25,6 +25,7 @@ from aicc.frontends.onnx.context import Incomplete, NodeContext, Output, Unavail
 from aicc.frontends.onnx.folding import content_ops, folded, run_handler, set_name_hint
 from aicc.frontends.onnx.functions import arity_fault, has_function, standard_function
 from aicc.frontends.onnx.loading import Source, load, tensor_array
+from aicc.frontends.onnx.local_functions import inlined
 from aicc.frontends.onnx.ordering import node_name, sorted_nodes
 from aicc.frontends.onnx.signature import Symbols
 from aicc.frontends.onnx.table import HANDLERS
@@ -86,7 +87,7 @@ class _Importer:
 
     def run(self) -> ModuleOp:
         """The whole model."""
-        proto = self._inlined(self.source.proto)
+        proto = inlined(self.source.proto)
         if not proto.HasField("graph"):
             raise ModelError("the model holds no graph")
         self._opsets = _opsets(proto)
@@ -125,15 +126,6 @@ class _Importer:
             res_attrs=_names_attr([value.name for value in graph.output]),
         )
         return ModuleOp([function])
-
-    @staticmethod
-    def _inlined(proto: ModelProto) -> ModelProto:
-        """The model with its local functions put in place of the nodes that call them."""
-        if not proto.functions:
-            return proto
-        from onnx.inliner import inline_local_functions
-
-        return inline_local_functions(proto)
 
     # Values
 
