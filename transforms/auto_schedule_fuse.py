@@ -14,6 +14,7 @@ from xdsl.ir import SSAValue
 from aicc.dialects.graph.dims import provably_equal
 from aicc.dialects.loops import ForOp, LoadOp, StoreOp
 from aicc.transforms.auto_schedule_common import Kernel
+from aicc.transforms.loops_buffers import shrink_buffers
 from aicc.transforms.loops_dependence import root_of
 from aicc.transforms.loops_facts import Loop, Nest, analyse_nest
 from aicc.transforms.loops_fuse import check_same_indices, fuse_loops
@@ -124,6 +125,8 @@ def _fuse_pair(
         fused = fuse_loops(first, second)
     except StepError:
         return None
+    # As the step does when it is applied: what follows must fit the nest as it is then.
+    shrink_buffers(kernel.func)
     writer = kernel.writer
     writer.fuse(writer.loop(labels[0]), writer.loop(labels[1]), why)
     if depth > 1 and inner[0] and inner[1]:
