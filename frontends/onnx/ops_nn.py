@@ -20,9 +20,11 @@ from aicc.dialects.graph.windows import same_pads
 from aicc.frontends.onnx.context import Handler, NodeContext, Result, UseDefinition
 
 
-def window(ctx: NodeContext, kernel: Sequence[Dim]) -> tuple[tuple[int, ...], tuple[Dim, ...], tuple[int, ...]]:
-    """Strides, pads and dilations of a window over the axes of space, with `auto_pad` worked out."""
-    sizes = ctx.dims(0)[2:]
+def window(
+    ctx: NodeContext, kernel: Sequence[Dim], sizes: Sequence[Dim] | None = None
+) -> tuple[tuple[int, ...], tuple[Dim, ...], tuple[int, ...]]:
+    """Strides, pads and dilations of a window over the axes of space (of `sizes`), with `auto_pad` worked out."""
+    sizes = ctx.dims(0)[2:] if sizes is None else sizes
     rank = len(sizes)
     strides = ctx.attr_ints("strides", (1,) * rank)
     dilations = ctx.attr_ints("dilations", (1,) * rank)
@@ -61,9 +63,12 @@ def _conv(ctx: NodeContext) -> SSAValue:
 
 
 def _matmul(ctx: NodeContext) -> SSAValue:
+    return matmul(ctx, ctx.ssa(0), ctx.ssa(1))
+
+
+def matmul(ctx: NodeContext, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
     """Operands of rank 1 are a row on the left, a column on the right, and that axis is not in the result."""
-    lhs, rhs = ctx.ssa(0), ctx.ssa(1)
-    left, right = ctx.dims(0), ctx.dims(1)
+    left, right = dims_of(lhs.type), dims_of(rhs.type)
     if not left or not right:
         ctx.fail("an operand has rank 0, expected at least 1")
     if len(left) > 1 and len(right) > 1:

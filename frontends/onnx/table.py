@@ -9,6 +9,8 @@ from aicc.frontends.onnx import (
     ops_elementwise,
     ops_generators,
     ops_indexing,
+    ops_microsoft,
+    ops_microsoft_attention,
     ops_microsoft_quantize,
     ops_movement,
     ops_nn,
@@ -50,10 +52,16 @@ _STANDARD = (
     ops_top_k,
 )
 
-_MICROSOFT = (ops_microsoft_quantize.HANDLERS, ops_recurrent.MICROSOFT)
+_MICROSOFT = (
+    ops_microsoft.HANDLERS,
+    ops_microsoft_attention.HANDLERS,
+    ops_microsoft_quantize.HANDLERS,
+    ops_recurrent.MICROSOFT,
+)
 
 HANDLERS: Mapping[tuple[str, str], Handler] = {
     **{("", name): handler for module in _STANDARD for name, handler in module.HANDLERS.items()},
+    **{("", name): handler for name, handler in ops_microsoft.STANDARD.items()},
     **{("com.microsoft", name): handler for handlers in _MICROSOFT for name, handler in handlers.items()},
 }
 """(domain, operator) -> what makes its ops; the domain of the standard operators is empty."""
