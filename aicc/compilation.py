@@ -62,13 +62,13 @@ def compile_model(
         CompilerFault: a fault in aicc itself; the message says how to reproduce it.
     """
     with paused_collector():
-        module = load_module(model)
+        module = load_module(model, options.shapes)
     folder = model_folder(model)
     with paused_collector(), nullcontext() if folder is None else search_folder(folder):
         try:
             return compile_module(module, pipeline, options, machine, cache=cache, processes=processes, version=version)
         except InternalFault as fault:
-            raise reproduced(fault, load_module(model), pipeline, options.target) from fault
+            raise reproduced(fault, load_module(model, options.shapes), pipeline, options.target) from fault
 
 
 def compile_module(

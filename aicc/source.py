@@ -1,5 +1,6 @@
 """From whatever a user calls a model to a module: ONNX as path, bytes or proto; textual IR; a module."""
 
+from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
 from typing import Any, cast
@@ -24,12 +25,13 @@ def _read_text(path: Path) -> str:
         raise DiagnosticException(f"{path}: byte {error.start} is not UTF-8, expected textual IR") from error
 
 
-def load_module(model: Any) -> ModuleOp:
+def load_module(model: Any, shapes: Mapping[str, int] | None = None) -> ModuleOp:
     """
     A module of its own that the compiler may change.
 
     `model` is a path to an ONNX or `.mlir` file (`str` or `Path`), the bytes or `ModelProto` of an ONNX model, the text
-    of IR at any level (a `str` with a newline), or a `ModuleOp`, which is cloned.
+    of IR at any level (a `str` with a newline), or a `ModuleOp`, which is cloned. `shapes` has numbers for symbols of
+    the sizes of its inputs.
 
     Raises:
         ParseError: for text that is no IR.
@@ -38,14 +40,14 @@ def load_module(model: Any) -> ModuleOp:
         TypeError: for anything else.
     """
     if isinstance(model, ModuleOp):
-        return model.clone()
+        return _fixed(model.clone(), shapes)
     if isinstance(model, str) and "\n" in model:
-        return parse_module(model)
+        return _fixed(parse_module(model), shapes)
     if isinstance(model, str | PathLike):
         path = Path(cast("str | PathLike[str]", model))
         if path.suffix == ".mlir":
             with search_folder(path.parent):
-                return parse_module(_read_text(path), str(path))
+                return _fixed(parse_module(_read_text(path), str(path)), shapes)
         model = path
     elif not isinstance(model, bytes) and type(model).__name__ != "ModelProto":
         raise TypeError(
@@ -53,4 +55,13 @@ def load_module(model: Any) -> ModuleOp:
         )
     from aicc.frontends.onnx import import_onnx
 
-    return import_onnx(model)
+    # The importer can do more with numbers than with symbols that become numbers later.
+    return import_onnx(model, shapes=shapes)
+
+
+def _fixed(module: ModuleOp, shapes: Mapping[str, int] | None) -> ModuleOp:
+    if shapes:
+        from aicc.transforms.graph_fix_sizes import fix_sizes
+
+        fix_sizes(module, shapes)
+    return module

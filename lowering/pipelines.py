@@ -33,6 +33,9 @@ class PipelineOptions:
     profile: bool = False
     """Main notes how long each kernel call takes."""
 
+    shapes: Mapping[str, int] = field(default_factory=dict[str, int])
+    """Numbers that symbols of the inputs' sizes are to be; they are put in when the model is loaded."""
+
 
 @dataclass(frozen=True)
 class Step:

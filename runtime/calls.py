@@ -7,6 +7,7 @@ call takes one that no other call has in hand, and writes the addresses of its o
 """
 
 import ctypes
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
@@ -80,6 +81,17 @@ class Caller:
         self._plans: dict[tuple[tuple[int, ...], ...], Plan] = {}
         self.arenas = ArenaPool()
         self.results = ResultPool()
+        self._runs = itertools.count()
+
+    @property
+    def runs(self) -> int:
+        """The number of calls."""
+        return int(self._runs.__reduce__()[1][0])
+
+    @property
+    def plans(self) -> int:
+        """Combinations of input shapes that are prepared for."""
+        return len(self._plans)
 
     def __call__(self, given: Sequence[Any], out: Sequence[Any] | None = None) -> list[Any]:
         """
@@ -89,6 +101,7 @@ class Caller:
         Raises:
             InputError: an array's dtype, rank or size does not fit, or one of `out` cannot take the result.
         """
+        next(self._runs)
         try:
             pointers, address = self._tables.pop()
         except IndexError:

@@ -1,5 +1,7 @@
 """A compiled program as data: what the compiler hands over, what a file holds, and what is linked to be run."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -31,3 +33,14 @@ class CompiledProgram:
     """Contents of `prepared` buffers by name, as `prepare` left them; None: `prepare` is still to be run."""
     machine: Machine | None = None
     """None for code that is known to be for the machine at hand."""
+    variants: tuple[Variant, ...] = ()
+    """Programs of the same model for known sizes; the first that fits the arrays of a call runs instead of this one."""
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A program for which some symbols are numbers."""
+
+    sizes: Mapping[str, int]
+    """Symbol -> the value that it has been compiled for."""
+    program: CompiledProgram

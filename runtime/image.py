@@ -7,7 +7,7 @@ Layout, little endian:
     8   u32, u32   FORMAT, 0
     16  u64, u64   bytes of the table, bytes of the file
     32  32 bytes   SHA-256 of the 32 bytes before and the table
-    64  table      JSON: signature, machine, key, and of each part its place and checksum
+    64  table      JSON: signature, machine, key, and of each part its place and checksum; the same of each variant
     ..  parts      object code and arrays, each at a multiple of 64 bytes
 
 Objects are checked by their SHA-256. Arrays are checked by `checksum`, at the speed of memory: it finds every damage
@@ -26,19 +26,19 @@ import struct
 import tempfile
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any, cast
 
 import numpy as np
 
-from aicc.runtime.compiled import CompiledProgram, Machine
+from aicc.runtime.compiled import CompiledProgram, Machine, Variant
 from aicc.runtime.errors import ProgramError
 from aicc.runtime.memory import ALIGNMENT, long_lived_bytes
 from aicc.runtime.signature import parse_signature
 
 MAGIC = b"AICCPROG"
-FORMAT = 3
+FORMAT = 4
 """Goes up with every change of the layout, the table or the calling convention of programs."""
 
 TEMPORARY = "new-"
@@ -85,9 +85,11 @@ def _round_up(size: int) -> int:
 
 def image_bytes(program: CompiledProgram, outside: Mapping[str, Place]) -> int:
     """About the size of the file that `write_image` makes."""
-    weights = sum(array.nbytes for name, array in program.weights.items() if name not in outside)
-    prepared = sum(array.nbytes for array in (program.prepared or {}).values())
-    return weights + prepared + sum(map(len, program.objects))
+    total = 0
+    for one in (program, *(variant.program for variant in program.variants)):
+        total += sum(array.nbytes for name, array in one.weights.items() if name not in outside)
+        total += sum(array.nbytes for array in (one.prepared or {}).values()) + sum(map(len, one.objects))
+    return total
 
 
 def write_image(
@@ -105,40 +107,49 @@ def write_image(
     Raises:
         OSError: the file cannot be written.
     """
-    assert program.prepared is not None or not program.has_prepare
     outside = outside or {}
     parts: list[memoryview] = []
+    places: dict[tuple[str, int], int] = {}
     end = 0
 
-    def place(data: memoryview) -> tuple[int, int]:
+    def place(data: memoryview, digest: str) -> tuple[int, int]:
+        """Where the part lies; what variants share is there once."""
         nonlocal end
-        start, end = end, end + _round_up(len(data))
-        parts.append(data)
+        start = places.setdefault((digest, len(data)), end)
+        if start == end:
+            end += _round_up(len(data))
+            parts.append(data)
         return start, len(data)
 
-    objects = [[*place(memoryview(image)), hashlib.sha256(image).hexdigest()] for image in program.objects]
-    arrays: list[dict[str, Any]] = []
-    for kind, group in (("weight", program.weights), ("prepared", program.prepared or {})):
-        for name, array in group.items():
-            entry: dict[str, Any] = {"kind": kind, "name": name}
-            if kind == "weight" and name in outside:
-                found = outside[name]
-                entry |= {"source": found.source, "place": [found.offset, found.size]}
-            else:
-                data = _bytes_of(array)
-                entry |= {"place": place(data.data), "checksum": checksum(data)}
-            arrays.append(entry)
-    machine = None if program.machine is None else [program.machine.triple, *program.machine.features]
-    table = json.dumps(
-        {
-            "signature": program.signature.text,
-            "machine": machine,
-            "key": key,
-            "has_prepare": program.has_prepare,
+    def entries(one: CompiledProgram) -> dict[str, Any]:
+        """The part of the table that is about one program."""
+        assert one.prepared is not None or not one.has_prepare
+        objects: list[list[Any]] = []
+        for image in one.objects:
+            digest = hashlib.sha256(image).hexdigest()
+            objects.append([*place(memoryview(image), digest), digest])
+        arrays: list[dict[str, Any]] = []
+        for kind, group in (("weight", one.weights), ("prepared", one.prepared or {})):
+            for name, array in group.items():
+                entry: dict[str, Any] = {"kind": kind, "name": name}
+                if kind == "weight" and name in outside:
+                    found = outside[name]
+                    entry |= {"source": found.source, "place": [found.offset, found.size]}
+                else:
+                    data = _bytes_of(array)
+                    digest = checksum(data)
+                    entry |= {"place": place(data.data, digest), "checksum": digest}
+                arrays.append(entry)
+        return {
+            "signature": one.signature.text,
+            "has_prepare": one.has_prepare,
             "objects": objects,
             "arrays": arrays,
         }
-    ).encode()
+
+    machine = None if program.machine is None else [program.machine.triple, *program.machine.features]
+    variants = [{"sizes": dict(one.sizes), **entries(one.program)} for one in program.variants]
+    table = json.dumps({**entries(program), "machine": machine, "key": key, "variants": variants}).encode()
     head = _HEAD.pack(MAGIC, FORMAT, 0, len(table), _round_up(_HEAD_BYTES + len(table)) + end)
     with replacing(path) as file:
         file.write(head + hashlib.sha256(head + table).digest() + table)
@@ -228,6 +239,19 @@ def read_image(
     if key is not None and table["key"] != key:
         raise ProgramError(f"{path} is not the program that it is said to be")
     parts = data[_round_up(_HEAD_BYTES + length) :]
+    machine = table["machine"]
+    program = _program(table, parts, path, sources)
+    variants = tuple(
+        Variant(one["sizes"], _program(one, parts, path, sources)) for one in cast("list[Any]", table["variants"])
+    )
+    known = None if machine is None else Machine(machine[0], tuple(machine[1:]))
+    return replace(program, machine=known, variants=variants)
+
+
+def _program(
+    table: Mapping[str, Any], parts: np.ndarray, path: Path, sources: Callable[[str], np.ndarray] | None
+) -> CompiledProgram:
+    """The program that a part of the table is about."""
     objects: list[bytes] = []
     for offset, size, digest in table["objects"]:
         image = parts[offset : offset + size].tobytes()
@@ -248,12 +272,10 @@ def read_image(
             if checksum(array) != entry["checksum"]:
                 raise ProgramError(f"{path} is damaged: the data of '{entry['name']}' do not match their checksum")
         arrays[entry["kind"]][entry["name"]] = array
-    machine = table["machine"]
     return CompiledProgram(
         parse_signature(table["signature"]),
         objects,
         arrays["weight"],
         table["has_prepare"],
         prepared=arrays["prepared"],
-        machine=None if machine is None else Machine(machine[0], tuple(machine[1:])),
     )

@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, cast
@@ -11,14 +12,16 @@ import numpy as np
 
 from aicc.runtime.binding import ShapeBinder
 from aicc.runtime.calls import Caller
+from aicc.runtime.compiled import CompiledProgram, Variant
 from aicc.runtime.errors import InputError
 from aicc.runtime.expressions import compile_expressions
 from aicc.runtime.image import write_image
 from aicc.runtime.profile import Profile, kernel_times, reset_counters
-from aicc.runtime.program import CompiledProgram, LoadedProgram
+from aicc.runtime.program import LoadedProgram
 from aicc.runtime.results import named_out
 from aicc.runtime.signature import KernelCall, TensorInfo
 from aicc.runtime.threads import default_threads
+from aicc.runtime.variants import Stats, VariantCaller, VariantStats, share_constants
 
 Out = Mapping[str, np.ndarray] | Sequence[np.ndarray | None] | np.ndarray
 """Arrays of the caller's for results."""
@@ -41,17 +44,38 @@ class Model:
     depends on it.
     """
 
-    def __init__(self, program: CompiledProgram | LoadedProgram, *, threads: int | None = None) -> None:
+    def __init__(
+        self,
+        program: CompiledProgram | LoadedProgram,
+        *,
+        threads: int | None = None,
+        variants: Sequence[tuple[Mapping[str, int], LoadedProgram]] = (),
+        compiles: int = 0,
+        cache_hits: int = 0,
+    ) -> None:
+        """`variants` are loaded programs for known sizes, and have nothing to do with those of `program` itself."""
         if threads is not None and threads < 1:
             raise ValueError(f"threads is {threads}, expected at least 1")
         self._program = program if isinstance(program, LoadedProgram) else LoadedProgram(program)
-        signature = program.signature
+        self._variants = list(variants)
+        if isinstance(program, CompiledProgram):
+            self._variants += [(one.sizes, LoadedProgram(one.program)) for one in program.variants]
+        self._made = (compiles, cache_hits)
+        signature = self._program.signature
         self._threads = default_threads() if threads is None else threads
         self._inputs = signature.inputs
         self._outputs = signature.outputs
         self._input_names = [info.name for info in self._inputs]
         self._output_names = [info.name for info in self._outputs]
-        self._call = _caller(self._program, self._threads)
+        programs = [*(one for _, one in self._variants), self._program]
+        if self._variants:
+            share_constants(reversed(programs))
+        self._callers = [_caller(one, self._threads) for one in programs]
+        self._call = (
+            VariantCaller(self._callers, [sizes for sizes, _ in self._variants], self._program)
+            if self._variants
+            else self._callers[0]
+        )
 
     @property
     def inputs(self) -> Sequence[TensorInfo]:
@@ -79,7 +103,17 @@ class Model:
 
     def with_threads(self, threads: int | None) -> "Model":
         """The same program, code and weights shared, for calls of at most `threads` threads."""
-        return Model(self._program, threads=threads)
+        compiles, hits = self._made
+        return Model(self._program, threads=threads, variants=self._variants, compiles=compiles, cache_hits=hits)
+
+    @property
+    def stats(self) -> Stats:
+        """How many programs were compiled for the model or found in the cache, and how often each has run."""
+        sizes = [*(sizes for sizes, _ in self._variants), dict[str, int]()]
+        return Stats(
+            *self._made,
+            tuple(VariantStats(when, one.runs, one.plans) for when, one in zip(sizes, self._callers, strict=True)),
+        )
 
     @property
     def threads(self) -> int:
@@ -137,18 +171,19 @@ class Model:
             ValueError: the model was compiled without `profile=True`, or `runs` is below 1.
             InputError: as `run`.
         """
-        calls = self.kernel_calls
-        if not calls and not self._program.signature.profile:
+        if not self._program.signature.profile:
             raise ValueError("the model notes no times; compile it with profile=True")
         if runs < 1:
             raise ValueError(f"runs is {runs}, expected at least 1")
         self.run(inputs)
-        reset_counters(self.counters)
+        program = self._program_for(inputs)
+        calls, counters = program.signature.profile, program.counters
+        reset_counters(counters)
         start = time.perf_counter()
         for _ in range(runs):
             self.run(inputs)
         seconds = (time.perf_counter() - start) / runs
-        signature = self._program.signature
+        signature = program.signature
         binder = ShapeBinder(signature)
         arrays = [binder.check_array(k, inputs[name]) for k, name in enumerate(self._input_names)]
         values = binder.bind(arrays)
@@ -158,7 +193,14 @@ class Model:
         flops = iter(compile_expressions(known, symbols)(values))
         work = [(None if c.flops is None else next(flops), size) for c, size in zip(calls, sizes, strict=True)]
         rows = [(call.kernel, call.nodes, call.schedule) for call in calls]
-        return Profile(kernel_times(rows, work, self.counters, runs), seconds, runs, self._threads)
+        return Profile(kernel_times(rows, work, counters, runs), seconds, runs, self._threads)
+
+    def _program_for(self, inputs: Mapping[str, np.ndarray]) -> LoadedProgram:
+        """The one that runs for these inputs."""
+        if not isinstance(self._call, VariantCaller):
+            return self._program
+        position = self._call.choose([inputs[name] for name in self._input_names])
+        return self._variants[position][1] if position < len(self._variants) else self._program
 
     def save(self, path: str | PathLike[str]) -> None:
         """
@@ -168,7 +210,8 @@ class Model:
             OSError: the file cannot be written.
         """
         path = Path(path)
-        write_image(path, self._program.program)
+        variants = tuple(Variant(sizes, one.program) for sizes, one in self._variants)
+        write_image(path, replace(self._program.program, variants=variants))
         # A temporary file is for its owner only; this one is as open as any other new file.
         mask = os.umask(0)
         os.umask(mask)
