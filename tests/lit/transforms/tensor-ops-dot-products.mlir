@@ -1,0 +1,115 @@
+// RUN: aicc-opt %s -p 'tensor-ops-dot-products{target=x86-64-v3}' --split-input-file | filecheck %s
+// RUN: aicc-opt %s -p 'tensor-ops-dot-products{target=generic}' --split-input-file | filecheck %s --check-prefix=NONE
+
+// NONE-NOT: packed.dot
+
+// Weights of 8 bits are packed by a kernel of their own; the other operand in the kernel, its zero point taken off.
+// CHECK-LABEL: func.func @main
+// CHECK:         %[[W:.*]] = tensor_ops.call @k_packed1(%{{.*}}) : (tensor<6x8xi8>) -> tensor<3x8xi16>
+// CHECK-NEXT:    tensor_ops.call @k(%{{.*}}, %{{.*}}, %[[W]]) symbols [N] : (tensor<?x6xui8, #graph.dims<N>>, tensor<ui8>, tensor<3x8xi16>)
+// CHECK-LABEL: func.func private @k(
+// CHECK-SAME:    %[[X:[a-z0-9]+]]: tensor<?x6xui8, #graph.dims<s0>>, %[[Z:[a-z0-9]+]]: tensor<ui8>, %[[U:[a-z0-9]+]]: tensor<3x8xi16>)
+// CHECK-NEXT:    %[[P:.*]] = tensor_ops.structured (%[[X]] as affine_map<(d0, d1) -> (d0, (d1 * 2))>, %[[Z]] as affine_map<(d0, d1) -> ()>, %[[X]] as affine_map<(d0, d1) -> (d0, ((d1 * 2) + 1))>) over [parallel s0, parallel 3] body
+// CHECK:           arith.andi %{{.*}}, %{{.*}} : i32
+// CHECK:           arith.shli %{{.*}}, %{{.*}} : i32
+// CHECK:         : ({{.*}}) -> tensor<?x3xi32, #graph.dims<s0>>
+// CHECK-NEXT:    tensor_ops.structured (%[[P]] as affine_map<(d0, d1, d2) -> (d0, d2)>, %[[U]] as affine_map<(d0, d1, d2) -> (d2, d1)>) over [parallel s0, parallel 8, reduction 3] init [0 : i32] body (%[[A:.*]]: i32, %[[B:.*]]: i16, %[[ACC:.*]]: i32) {
+// CHECK-NEXT:      %[[D:.*]] = packed.dot %[[A]], %[[B]] {parts = 2 : i64, using = "pmaddwd256"} : i32, i16 -> i32
+// CHECK-NEXT:      arith.addi %[[ACC]], %[[D]] : i32
+// CHECK-LABEL: func.func private @k_packed1(%{{.*}}: tensor<6x8xi8>) -> tensor<3x8xi16>
+// CHECK:           arith.trunci %{{.*}} : i32 to i16
+func.func @main(%x: tensor<?x6xui8, #graph.dims<N>>, %z: tensor<ui8>) -> tensor<?x8xi32, #graph.dims<N>> {
+  %w = tensor_ops.constant dense<1> : tensor<6x8xi8> : tensor<6x8xi8>
+  %y = tensor_ops.call @k(%x, %w, %z) symbols [N] : (tensor<?x6xui8, #graph.dims<N>>, tensor<6x8xi8>, tensor<ui8>) -> tensor<?x8xi32, #graph.dims<N>>
+  func.return %y : tensor<?x8xi32, #graph.dims<N>>
+}
+func.func private @k(%x: tensor<?x6xui8, #graph.dims<s0>>, %w: tensor<6x8xi8>, %z: tensor<ui8>) -> tensor<?x8xi32, #graph.dims<s0>> attributes {aicc.kernel, aicc.symbols = ["s0"]} {
+  %c = tensor_ops.structured (%x as affine_map<(d0, d1) -> (d0, d1)>, %z as affine_map<(d0, d1) -> ()>) over [parallel s0, parallel 6] body (%a: i8, %b: i8) {
+    %0 = arith.extui %a : i8 to i16
+    %1 = arith.extui %b : i8 to i16
+    %2 = arith.subi %0, %1 : i16
+    tensor_ops.yield %2 : i16
+  } : (tensor<?x6xui8, #graph.dims<s0>>, tensor<ui8>) -> tensor<?x6xi16, #graph.dims<s0>>
+  %y = tensor_ops.structured (%c as affine_map<(d0, d1, d2) -> (d0, d2)>, %w as affine_map<(d0, d1, d2) -> (d2, d1)>) over [parallel s0, parallel 8, reduction 6] init [0 : i32] body (%a: i16, %b: i8, %acc: i32) {
+    %0 = arith.extsi %a : i16 to i32
+    %1 = arith.extsi %b : i8 to i32
+    %2 = arith.muli %0, %1 : i32
+    %3 = arith.addi %acc, %2 : i32
+    tensor_ops.yield %3 : i32
+  } : (tensor<?x6xi16, #graph.dims<s0>>, tensor<6x8xi8>) -> tensor<?x8xi32, #graph.dims<s0>>
+  func.return %y : tensor<?x8xi32, #graph.dims<s0>>
+}
+
+// -----
+
+// An odd size is filled up with zeros: what is read past the end, and the weights there. Weights of u8 need 16 bits.
+// CHECK-LABEL: func.func private @odd(
+// CHECK:         fill 0 : i8) over [parallel 16, parallel 3] body
+// CHECK:         over [parallel 16, parallel 8, reduction 3] init [0 : i32] body (%{{.*}}: i32, %{{.*}}: i32, %{{.*}}: i32)
+// CHECK-LABEL: func.func private @odd_packed1(%{{.*}}: tensor<5x8xui8>) -> tensor<3x8xi32>
+// CHECK:         fill 0 : i8) over [parallel 3, parallel 8]
+func.func @main(%x: tensor<16x5xi8>) -> tensor<16x8xi32> {
+  %w = tensor_ops.constant dense<1> : tensor<5x8xui8> : tensor<5x8xui8>
+  %y = tensor_ops.call @odd(%x, %w) : (tensor<16x5xi8>, tensor<5x8xui8>) -> tensor<16x8xi32>
+  func.return %y : tensor<16x8xi32>
+}
+func.func private @odd(%x: tensor<16x5xi8>, %w: tensor<5x8xui8>) -> tensor<16x8xi32> attributes {aicc.kernel, aicc.symbols = []} {
+  %y = tensor_ops.structured (%x as affine_map<(d0, d1, d2) -> (d0, d2)>, %w as affine_map<(d0, d1, d2) -> (d2, d1)>) over [parallel 16, parallel 8, reduction 5] init [0 : i32] body (%a: i8, %b: i8, %acc: i32) {
+    %0 = arith.extsi %a : i8 to i32
+    %1 = arith.extui %b : i8 to i32
+    %2 = arith.muli %0, %1 : i32
+    %3 = arith.addi %acc, %2 : i32
+    tensor_ops.yield %3 : i32
+  } : (tensor<16x5xi8>, tensor<5x8xui8>) -> tensor<16x8xi32>
+  func.return %y : tensor<16x8xi32>
+}
+
+// -----
+
+// A padded convolution with the channels last: its channels are packed; the fill stays, and is 0 in both parts.
+// CHECK-LABEL: func.func private @conv(
+// CHECK:         fill 0 : i32, %{{.*}} as affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d3, d6, d4, d5)>) over [parallel 1, parallel 8, parallel 8, parallel 8, reduction 3, reduction 3, reduction 2]
+// CHECK:         packed.dot
+func.func @main(%x: tensor<1x8x8x4xui8>) -> tensor<1x8x8x8xi32> {
+  %w = tensor_ops.constant dense<1> : tensor<8x4x3x3xi8> : tensor<8x4x3x3xi8>
+  %y = tensor_ops.call @conv(%x, %w) : (tensor<1x8x8x4xui8>, tensor<8x4x3x3xi8>) -> tensor<1x8x8x8xi32>
+  func.return %y : tensor<1x8x8x8xi32>
+}
+func.func private @conv(%x: tensor<1x8x8x4xui8>, %w: tensor<8x4x3x3xi8>) -> tensor<1x8x8x8xi32> attributes {aicc.kernel, aicc.symbols = []} {
+  %y = tensor_ops.structured (%x as affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (0, d1 + d4 - 1, d2 + d5 - 1, d6)> fill 0 : i8, %w as affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d3, d6, d4, d5)>) over [parallel 1, parallel 8, parallel 8, parallel 8, reduction 3, reduction 3, reduction 4] init [0 : i32] body (%a: i8, %b: i8, %acc: i32) {
+    %0 = arith.extui %a : i8 to i32
+    %1 = arith.extsi %b : i8 to i32
+    %2 = arith.muli %0, %1 : i32
+    %3 = arith.addi %acc, %2 : i32
+    tensor_ops.yield %3 : i32
+  } : (tensor<1x8x8x4xui8>, tensor<8x4x3x3xi8>) -> tensor<1x8x8x8xi32>
+  func.return %y : tensor<1x8x8x8xi32>
+}
+
+// -----
+
+// Factors of unsigned 16 bits do not fit; one column would not pay for packing at run time.
+// CHECK-LABEL: func.func private @not(
+// CHECK-NOT:     packed.dot
+func.func @main(%x: tensor<16x6xui16>, %v: tensor<16x6xi8>, %u: tensor<6x1xi8>) -> (tensor<16x8xi32>, tensor<16x1xi32>) {
+  %w = tensor_ops.constant dense<1> : tensor<6x8xi8> : tensor<6x8xi8>
+  %y, %z = tensor_ops.call @not(%x, %w, %v, %u) : (tensor<16x6xui16>, tensor<6x8xi8>, tensor<16x6xi8>, tensor<6x1xi8>) -> (tensor<16x8xi32>, tensor<16x1xi32>)
+  func.return %y, %z : tensor<16x8xi32>, tensor<16x1xi32>
+}
+func.func private @not(%x: tensor<16x6xui16>, %w: tensor<6x8xi8>, %v: tensor<16x6xi8>, %u: tensor<6x1xi8>) -> (tensor<16x8xi32>, tensor<16x1xi32>) attributes {aicc.kernel, aicc.symbols = []} {
+  %y = tensor_ops.structured (%x as affine_map<(d0, d1, d2) -> (d0, d2)>, %w as affine_map<(d0, d1, d2) -> (d2, d1)>) over [parallel 16, parallel 8, reduction 6] init [0 : i32] body (%a: i16, %b: i8, %acc: i32) {
+    %0 = arith.extui %a : i16 to i32
+    %1 = arith.extsi %b : i8 to i32
+    %2 = arith.muli %0, %1 : i32
+    %3 = arith.addi %acc, %2 : i32
+    tensor_ops.yield %3 : i32
+  } : (tensor<16x6xui16>, tensor<6x8xi8>) -> tensor<16x8xi32>
+  %z = tensor_ops.structured (%v as affine_map<(d0, d1, d2) -> (d0, d2)>, %u as affine_map<(d0, d1, d2) -> (d2, d1)>) over [parallel 16, parallel 1, reduction 6] init [0 : i32] body (%a: i8, %b: i8, %acc: i32) {
+    %0 = arith.extsi %a : i8 to i32
+    %1 = arith.extsi %b : i8 to i32
+    %2 = arith.muli %0, %1 : i32
+    %3 = arith.addi %acc, %2 : i32
+    tensor_ops.yield %3 : i32
+  } : (tensor<16x6xi8>, tensor<6x1xi8>) -> tensor<16x1xi32>
+  func.return %y, %z : tensor<16x8xi32>, tensor<16x1xi32>
+}
