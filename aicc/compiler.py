@@ -7,17 +7,20 @@ The compiler itself is imported only when the cache has no program for the model
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aicc.model_content import content_of
 from aicc.runtime.cache_folder import surely_missing
+from aicc.sizes import combinations, fixed_sizes, hinted_sizes
 
 if TYPE_CHECKING:
     from aicc.model_content import Content
     from aicc.outside import Outside
     from aicc.runtime.model import Model
+    from aicc.runtime.program import LoadedProgram
 
 OPT_LEVELS = {0: "O0", 2: "O2"}
 
@@ -31,6 +34,8 @@ def compile(
     fast_math: bool = False,
     winograd: bool = True,
     schedules: str | Path | None = None,
+    shapes: Mapping[str, int] | None = None,
+    hints: Mapping[str, int | Sequence[int]] | None = None,
     cache: bool = True,
     profile: bool = False,
 ) -> Model:
@@ -46,6 +51,10 @@ def compile(
     programs and object code in `$AICC_CACHE_DIR` (else the user's cache folder); a model that is there is ready without
     the compiler.
 
+    A model is compiled once for all sizes of its inputs. `shapes={"N": 1}` fixes symbols of these sizes: the model
+    takes no other ones then. `hints={"N": [1, 8, 64]}` adds programs for these sizes (of several symbols: for each
+    combination), which run when the arrays of a call have them; any other size still goes. `Model.stats` counts.
+
     Raises:
         DiagnosticException, ModelError: the model is broken or holds what is not supported; all of it is listed.
         ValueError: an option is out of range.
@@ -57,6 +66,27 @@ def compile(
         raise ValueError(f"schedules are given, but opt_level is {opt_level}, expected 2")
     if threads is not None and threads < 1:
         raise ValueError(f"threads is {threads}, expected at least 1")
+    fixed = fixed_sizes(shapes)
+    wanted = hinted_sizes(hints, fixed)
+
+    def load(sizes: Mapping[str, int]) -> tuple[LoadedProgram, bool]:
+        options = {"target": target, "fast_math": fast_math, "winograd": winograd, "profile": profile}
+        given = None if schedules is None else str(schedules)
+        return _load(model, OPT_LEVELS[opt_level], {**options, "schedules": given, "shapes": sizes}, cache=cache)
+
+    general = load(fixed)
+    others = [(sizes, load({**fixed, **sizes})) for sizes in combinations(wanted, general[0].signature.symbols)]
+    from aicc.runtime.model import Model
+
+    hits = [found for _, found in (general, *(one for _, one in others))]
+    variants = [(sizes, program) for sizes, (program, _) in others]
+    return Model(
+        general[0], threads=threads, variants=variants, compiles=hits.count(False), cache_hits=hits.count(True)
+    )
+
+
+def _load(model: Any, pipeline: str, chosen: Mapping[str, Any], *, cache: bool) -> tuple[LoadedProgram, bool]:
+    """The program of `model` with the options `chosen` for the pipeline, and whether it was in the cache."""
     from aicc.runtime.threads import default_threads
 
     content = content_of(model)
@@ -71,27 +101,19 @@ def compile(
         from aicc.backends.llvm.targets import TargetError, lacking_here, target_by_name
         from aicc.lowering.pipelines import PipelineOptions
         from aicc.model_cache import ModelCache
-        from aicc.runtime.model import Model
         from aicc.runtime.program import LoadedProgram, runtime_functions
 
-        machine = target_by_name(target)
+        options = PipelineOptions(**chosen)
+        machine = target_by_name(options.target)
         if (lacking := lacking_here(machine)) is not None:
-            other = f"aicc-opt -O2 --target={target} --emit=obj writes it"
-            raise TargetError(f"code for '{target}' cannot run here: this machine {lacking}; {other}")
-        options = PipelineOptions(
-            target=target,
-            fast_math=fast_math,
-            winograd=winograd,
-            profile=profile,
-            schedules=None if schedules is None else str(schedules),
-        )
-        pipeline = OPT_LEVELS[opt_level]
+            other = f"aicc-opt -O2 --target={options.target} --emit=obj writes it"
+            raise TargetError(f"code for '{options.target}' cannot run here: this machine {lacking}; {other}")
         entry: ModelCache | None = None
         if outside is None:
             entry = ModelCache.of(model, content, pipeline, options, machine) if cache else None
             program = None if entry is None else entry.find()
             if program is not None:
-                return Model(program, threads=threads)
+                return LoadedProgram(program), True
             if (outside := _start_outside(model)) is not None:
                 stack.enter_context(outside)
         made = None
@@ -110,7 +132,7 @@ def compile(
     loaded = LoadedProgram(program)
     if entry is not None:
         entry.keep(loaded.program, version)
-    return Model(loaded, threads=threads)
+    return loaded, False
 
 
 def _surely_missing(content: Content) -> bool:

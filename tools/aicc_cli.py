@@ -1,6 +1,7 @@
 """
-The `aicc` command: `aicc run` executes a model, `aicc check` says what is in one, `aicc import` turns one into textual
-IR, `aicc schedules` prints how its kernels are run, `aicc cache` shows what is kept of compilations.
+The `aicc` command: `aicc run` executes a model, `aicc compile` saves it compiled, `aicc check` says what is in one,
+`aicc debug` where its numbers go wrong, `aicc import` turns one into textual IR, `aicc schedules` prints how its
+kernels are run, `aicc cache` shows what is kept of compilations.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
 
     run = commands.add_parser("run", help="compile a model and run it", allow_abbrev=False)
-    run.add_argument("model", help="an ONNX or .mlir file, or - for textual IR of any level on standard input")
+    run.add_argument(
+        "model", help="an ONNX, .mlir or saved .aicc file, or - for textual IR of any level on standard input"
+    )
     _add_input_options(run)
     folder_help = "folder of the weight files that IR on standard input names (default: the current one)"
     run.add_argument("--weights-folder", metavar="DIR", help=folder_help)
@@ -37,9 +40,14 @@ def _parser() -> argparse.ArgumentParser:
     )
     add_compile_options(
         run,
-        [*OF_CODE, "threads", "cache", "profile"],
+        [*OF_CODE, "hints", "threads", "cache", "profile"],
         {"profile": "print the time of each kernel, slowest first"},
     )
+
+    compiler = commands.add_parser("compile", help="compile a model into one file", allow_abbrev=False)
+    compiler.add_argument("model", help="an ONNX or .mlir file")
+    compiler.add_argument("-o", dest="output", required=True, metavar="FILE.aicc", help="output file")
+    add_compile_options(compiler, [*OF_CODE, "hints", "cache", "profile"])
 
     importer = commands.add_parser("import", help="turn an ONNX model into textual IR", allow_abbrev=False)
     importer.add_argument("model", help="an ONNX file")
@@ -50,7 +58,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     schedules.add_argument("model", help="an ONNX or .mlir file")
     schedules.add_argument("-o", dest="output", default="-", metavar="FILE.mlir", help="output file (default: stdout)")
-    add_compile_options(schedules, ["target", "fast_math", "winograd"])
+    add_compile_options(schedules, ["target", "fast_math", "winograd", "shapes"])
 
     check = commands.add_parser(
         "check",
@@ -89,7 +97,7 @@ def _parser() -> argparse.ArgumentParser:
     cache = commands.add_parser("cache", help="show, empty or explain the cache of compiled code", allow_abbrev=False)
     _add_cache_parser(cache)
 
-    for command in (cache, check, debug, run, importer, schedules):
+    for command in (cache, check, compiler, debug, run, importer, schedules):
         command.add_argument("--traceback", action="store_true", help="show where in aicc an error comes from")
     return parser
 
@@ -136,13 +144,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     if options.command is None:
         parser.print_usage(sys.stderr)
-        print("aicc: error: expected a command: run, check, debug, import, schedules or cache", file=sys.stderr)
+        print(
+            "aicc: error: expected a command: run, compile, check, debug, import, schedules or cache", file=sys.stderr
+        )
         return 2
     try:
         if options.command == "run":
             from aicc.tools.cli_run import run_command
 
             return run_command(options)
+        if options.command == "compile":
+            from aicc.tools.cli_compile import compile_command
+
+            return compile_command(options)
         if options.command == "check":
             from aicc.tools.cli_check import check_command
 

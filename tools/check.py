@@ -118,7 +118,7 @@ def check_model(model: str, options: PipelineOptions, pipeline: str, sizes: Mapp
     facts = _onnx_facts(Path(model)) if Path(model).suffix != ".mlir" else dict[str, Any]()
     with paused_collector():
         try:
-            module = load_module(model)
+            module = load_module(model, options.shapes)
         except ModelError as error:
             if not error.problems:
                 raise

@@ -9,7 +9,7 @@ from typing import Any
 
 from aicc.runtime.cache import LIMIT, OBJECT, UNIT, Cache, Parts
 from aicc.runtime.cache_folder import PROGRAM, cache_folder, refusal
-from aicc.tools.cli_errors import UsageError
+from aicc.tools.cli_values import UsageError
 from aicc.tools.compile_options import pipeline_options
 
 _KINDS = {PROGRAM: "programs", OBJECT: "objects of kernels", UNIT: "kernels, by their loops", "": "files being written"}

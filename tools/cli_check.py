@@ -10,8 +10,8 @@ from typing import Any
 
 from aicc.compiler import OPT_LEVELS
 from aicc.tools.check import Amount, Report, UnknownSizeError, check_model
-from aicc.tools.cli_errors import UsageError
 from aicc.tools.cli_inputs import sizes_given
+from aicc.tools.cli_values import UsageError
 from aicc.tools.compile_options import pipeline_options
 
 _MOST_KERNELS = 20

@@ -17,8 +17,8 @@ from aicc.lowering.levels import level_of
 from aicc.lowering.signature import main_function, tensor_infos
 from aicc.runtime.signature import TensorInfo
 from aicc.source import load_module, model_folder
-from aicc.tools.cli_errors import UsageError
 from aicc.tools.cli_inputs import input_arrays
+from aicc.tools.cli_values import UsageError
 from aicc.tools.compile_options import pipeline_options
 from aicc.tools.debug import Finding, debug_module
 from aicc.tools.debug_nodes import NodeError
@@ -33,7 +33,8 @@ def debug_command(options: argparse.Namespace) -> int:
     if not options.bound > 0:
         raise UsageError(f"--bound {options.bound}: expected a number above 0")
     with search_folder(model_folder(options.model) or Path()):
-        module = load_module(options.model)
+        chosen = pipeline_options(options)
+        module = load_module(options.model, chosen.shapes)
         verify(module)
         if (level := level_of(module)) not in ("graph", "tensor_ops"):
             raise UsageError(f"IR of the level {level} has no numpy meaning, expected graph or tensor_ops")
@@ -42,7 +43,7 @@ def debug_command(options: argparse.Namespace) -> int:
             module,
             input_arrays(infos, options.input, options.size),
             OPT_LEVELS[options.opt_level],
-            pipeline_options(options),
+            chosen,
             threads=options.threads,
             bound=options.bound,
         )

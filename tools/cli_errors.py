@@ -10,11 +10,8 @@ from xdsl.utils.exceptions import DiagnosticException, ParseError
 from aicc.faults import CompilerFault
 from aicc.frontends.errors import ModelError
 from aicc.runtime.errors import InputError, ProgramError
+from aicc.tools.cli_values import UsageError
 from aicc.tools.diagnostics import from_exception, render
-
-
-class UsageError(Exception):
-    """A command line that cannot be used."""
 
 
 def _source(name: str) -> str | None:

@@ -9,25 +9,7 @@ import numpy as np
 
 from aicc.runtime.expressions import compile_expression
 from aicc.runtime.signature import TensorInfo
-from aicc.tools.cli_errors import UsageError
-
-
-def named_values(texts: Sequence[str], flag: str) -> dict[str, str]:
-    """
-    `NAME=VALUE` texts as a table.
-
-    Raises:
-        UsageError: one is of another form, or a name is given twice.
-    """
-    found: dict[str, str] = {}
-    for text in texts:
-        name, sign, value = text.rpartition("=")
-        if not sign or not name:
-            raise UsageError(f"{flag} {text}: expected NAME=VALUE")
-        if name in found:
-            raise UsageError(f"{flag} {text}: '{name}' is given twice")
-        found[name] = value
-    return found
+from aicc.tools.cli_values import UsageError, named_values
 
 
 def sizes_given(texts: Sequence[str]) -> dict[str, int]:

@@ -17,10 +17,13 @@ from xdsl.dialects.builtin import ModuleOp
 
 from aicc.runtime.model import Model
 from aicc.runtime.signature import TensorInfo
-from aicc.tools.cli_errors import UsageError
 from aicc.tools.cli_inputs import input_arrays
+from aicc.tools.cli_values import UsageError
 from aicc.tools.compile_options import compile_options
 from aicc.tools.instruments import Timing
+
+SAVED = ".aicc"
+"""What the names of saved models end with."""
 
 _RUNS = 10
 """Timed runs; the median is shown."""
@@ -39,11 +42,15 @@ def run_command(options: argparse.Namespace) -> int:
             raise UsageError("nothing on standard input, expected textual IR")
     with search_folder(options.weights_folder or model_folder(source) or Path()):
         # `compile` itself finds a program in the cache before it looks at the model, but knows no other folder.
-        model = load_module(source) if options.interpret or options.weights_folder else source
-        return _run(model, options, start)
+        chosen = compile_options(options)
+        model = source
+        if options.interpret or options.weights_folder:
+            model = load_module(source, chosen["shapes"])
+            chosen["shapes"] = None
+        return _run(model, options, chosen, start)
 
 
-def _run(source: Any, options: argparse.Namespace, start: float) -> int:
+def _run(source: Any, options: argparse.Namespace, chosen: Mapping[str, Any], start: float) -> int:
     if options.profile and options.interpret:
         raise UsageError("--profile with --interpret: nothing is compiled that could be timed")
     if options.trace is not None and not options.profile:
@@ -52,7 +59,7 @@ def _run(source: Any, options: argparse.Namespace, start: float) -> int:
         raise UsageError("--timing with --interpret: nothing is compiled that could be timed")
     timing = Timing() if options.timing else None
     with nullcontext() if timing is None else timing.watching():
-        model = None if options.interpret else _compile(source, options)
+        model = None if options.interpret else _compile(source, chosen)
     if timing is not None:
         print(timing.report(), file=sys.stderr)
     inputs, outputs, run = _interpreted(source) if model is None else _compiled(model)
@@ -75,10 +82,15 @@ def _run(source: Any, options: argparse.Namespace, start: float) -> int:
 _Run = Callable[[Mapping[str, np.ndarray]], Sequence[np.ndarray]]
 
 
-def _compile(source: Any, options: argparse.Namespace) -> Model:
+def _compile(source: Any, chosen: Mapping[str, Any]) -> Model:
+    """A saved model as it is; anything else is compiled."""
+    if isinstance(source, str) and source.endswith(SAVED):
+        from aicc.runtime.loading import load
+
+        return load(source, threads=chosen["threads"])
     from aicc.compiler import compile
 
-    return compile(source, **compile_options(options))
+    return compile(source, **chosen)
 
 
 def _profile(model: Model, arrays: Mapping[str, np.ndarray], options: argparse.Namespace) -> None:

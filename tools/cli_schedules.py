@@ -33,7 +33,8 @@ def schedules_command(options: argparse.Namespace) -> int:
     from aicc.dialects.graph.buffers import search_folder
 
     with search_folder(model_folder(options.model) or Path()):
-        text = schedules_text(load_module(options.model), pipeline_options(options))
+        chosen = pipeline_options(options)
+        text = schedules_text(load_module(options.model, chosen.shapes), chosen)
     if options.output == "-":
         sys.stdout.write(text)
     else:

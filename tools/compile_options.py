@@ -9,6 +9,8 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from aicc.tools.cli_values import UsageError, named_values
+
 if TYPE_CHECKING:
     from aicc.lowering.pipelines import PipelineOptions
 
@@ -32,6 +34,24 @@ OPTIONS: Mapping[str, tuple[str, Mapping[str, Any]]] = MappingProxyType(
             },
         ),
         "schedules": ("--schedules", {"metavar": "FILE.mlir", "help": "schedules for the kernels that the file names"}),
+        "shapes": (
+            "--shape",
+            {
+                "default": None,
+                "action": "append",
+                "metavar": "SYMBOL=N",
+                "help": "fix a symbol of the inputs' sizes; the model takes no other size then",
+            },
+        ),
+        "hints": (
+            "--hint",
+            {
+                "default": None,
+                "action": "append",
+                "metavar": "SYMBOL=N,N,..",
+                "help": "add programs for these sizes, which run when the arrays have them",
+            },
+        ),
         "threads": ("--threads", {"type": int, "metavar": "N", "help": "most threads to use (default: all cores)"}),
         "cache": ("--no-cache", {"action": "store_false", "help": "neither read nor write what compilations keep"}),
         "profile": ("--profile", {"action": "store_true", "help": "let kernels note their times"}),
@@ -39,7 +59,7 @@ OPTIONS: Mapping[str, tuple[str, Mapping[str, Any]]] = MappingProxyType(
 )
 """Keyword of `aicc.compile` -> flag, and how argparse reads it."""
 
-OF_CODE = ("opt_level", "target", "fast_math", "winograd", "schedules")
+OF_CODE = ("opt_level", "target", "fast_math", "winograd", "schedules", "shapes")
 """Those that decide what code a model becomes."""
 
 
@@ -55,8 +75,30 @@ def add_compile_options(
 
 
 def compile_options(options: argparse.Namespace) -> dict[str, Any]:
-    """The keyword arguments for `aicc.compile` that a command line has given, or could have."""
-    return {name: getattr(options, name) for name in OPTIONS if hasattr(options, name)}
+    """
+    The keyword arguments for `aicc.compile` that a command line has given, or could have.
+
+    Raises:
+        UsageError: sizes are not given as `SYMBOL=N`.
+    """
+    found = {name: getattr(options, name) for name in OPTIONS if hasattr(options, name)}
+    for name, flag, read in (("shapes", "--shape", _one_size), ("hints", "--hint", _several_sizes)):
+        if found.get(name) is not None:
+            values = named_values(found[name], flag)
+            found[name] = {symbol: read(f"{flag} {symbol}={value}", value) for symbol, value in values.items()}
+    return found
+
+
+def _one_size(flag: str, text: str) -> int:
+    if not text.isdecimal():
+        raise UsageError(f"{flag}: expected a size of at least 0")
+    return int(text)
+
+
+def _several_sizes(flag: str, text: str) -> list[int]:
+    if not all(part.isdecimal() for part in text.split(",")):
+        raise UsageError(f"{flag}: expected sizes of at least 0, with commas between them")
+    return [int(part) for part in text.split(",")]
 
 
 def pipeline_options(options: argparse.Namespace) -> PipelineOptions:
@@ -64,6 +106,9 @@ def pipeline_options(options: argparse.Namespace) -> PipelineOptions:
     from dataclasses import fields
 
     from aicc.lowering.pipelines import PipelineOptions
+    from aicc.sizes import fixed_sizes
 
     wanted = {field.name for field in fields(PipelineOptions)}
-    return PipelineOptions(**{name: value for name, value in compile_options(options).items() if name in wanted})
+    given = compile_options(options)
+    given["shapes"] = fixed_sizes(given.get("shapes"))
+    return PipelineOptions(**{name: value for name, value in given.items() if name in wanted})
