@@ -11,7 +11,7 @@ ENV := PATH="$(abspath $(BIN)):$$PATH" VIRTUAL_ENV="$(abspath $(VENV))"
 PIP := PIP_ROOT_USER_ACTION=ignore $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint bench conformance fuzz fuzz-models models upstream-tools clean
+.PHONY: help run test lint bench conformance fuzz fuzz-models fuzz-mutants models upstream-tools clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -39,6 +39,9 @@ fuzz: $(VENV)/.dev ## compare 500 random graphs with their numpy meaning
 
 fuzz-models: $(VENV)/.dev ## compare N=3000 random ONNX models, from SEED=0 on, with their numpy meaning and onnxruntime
 	$(ENV) $(BIN)/python -m tests.unit.fuzz.models --count $(or $(N),3000) --seed $(or $(SEED),0) --jobs $(JOBS)
+
+fuzz-mutants: $(VENV)/.dev ## damage models in N=5000 ways, from SEED=0 on: each must end in an answer or one diagnostic
+	$(ENV) $(BIN)/python -m tests.unit.fuzz.mutants --count $(or $(N),5000) --seed $(or $(SEED),0) --jobs $(JOBS)
 
 models: $(VENV)/.dev ## compare all real networks with onnxruntime at -O0 and -O2
 	$(ENV) AICC_ALL_MODELS=1 $(BIN)/python -m pytest tests/unit/models

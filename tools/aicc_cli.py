@@ -1,7 +1,7 @@
 """
 The `aicc` command: `aicc run` executes a model, `aicc compile` saves it compiled, `aicc check` says what is in one,
-`aicc debug` where its numbers go wrong, `aicc import` turns one into textual IR, `aicc schedules` prints how its
-kernels are run, `aicc cache` shows what is kept of compilations.
+`aicc debug` where its numbers go wrong, `aicc reduce` makes one that fails smaller, `aicc import` turns one into
+textual IR, `aicc schedules` prints how its kernels are run, `aicc cache` shows what is kept of compilations.
 """
 
 from __future__ import annotations
@@ -94,12 +94,44 @@ def _parser() -> argparse.ArgumentParser:
     debug.add_argument("--all", action="store_true", help="show all nodes")
     add_compile_options(debug, [*OF_CODE, "threads"])
 
+    reduce = commands.add_parser(
+        "reduce",
+        help="make a smaller model that shows the same fault",
+        description="Leaves out outputs, nodes, sizes, contents and attributes as long as the fault stays: by default "
+        "whatever the whole model shows when it is compiled and run beside its numpy meaning.",
+        allow_abbrev=False,
+    )
+    _add_reduce_options(reduce)
+
     cache = commands.add_parser("cache", help="show, empty or explain the cache of compiled code", allow_abbrev=False)
     _add_cache_parser(cache)
 
-    for command in (cache, check, compiler, debug, run, importer, schedules):
+    for command in (cache, check, compiler, debug, reduce, run, importer, schedules):
         command.add_argument("--traceback", action="store_true", help="show where in aicc an error comes from")
     return parser
+
+
+def _add_reduce_options(reduce: argparse.ArgumentParser) -> None:
+    """Declares the arguments of `aicc reduce`."""
+    reduce.add_argument("model", help="an ONNX or .mlir file")
+    reduce.add_argument("-o", dest="output", metavar="FILE", help="output file (default: MODEL-reduced beside it)")
+    reduce.add_argument(
+        "--check", choices=("crash", "diagnostic", "difference"), help="what the model must show (default: anything)"
+    )
+    reduce.add_argument(
+        "--command",
+        dest="command_line",
+        metavar="COMMAND",
+        help="keep versions for which this ends with status 0; {} stands for the file, which else comes last",
+    )
+    reduce.add_argument("--pipeline", metavar="PASSES", help="passes to run on the IR instead of compiling it")
+    _add_input_options(reduce)
+    reduce.add_argument(
+        "--bound", type=float, default=1e-3, help="share of the largest value that is a difference (default: 0.001)"
+    )
+    reduce.add_argument("--limit", type=float, default=30.0, help="seconds that one version may take (default: 30)")
+    reduce.add_argument("--seconds", type=float, default=600.0, help="when to stop (default: 600)")
+    add_compile_options(reduce, [*OF_CODE, "threads"])
 
 
 def _add_input_options(parser: argparse.ArgumentParser) -> None:
@@ -144,9 +176,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     if options.command is None:
         parser.print_usage(sys.stderr)
-        print(
-            "aicc: error: expected a command: run, compile, check, debug, import, schedules or cache", file=sys.stderr
-        )
+        commands = "run, compile, check, debug, reduce, import, schedules or cache"
+        print(f"aicc: error: expected a command: {commands}", file=sys.stderr)
         return 2
     try:
         if options.command == "run":
@@ -165,6 +196,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             from aicc.tools.cli_debug import debug_command
 
             return debug_command(options)
+        if options.command == "reduce":
+            from aicc.tools.cli_reduce import reduce_command
+
+            return reduce_command(options)
         if options.command == "schedules":
             from aicc.tools.cli_schedules import schedules_command
 

@@ -9,6 +9,7 @@ for ever), nor have used threads of compiled programs: OpenMP does not survive a
 from __future__ import annotations
 
 import contextlib
+import faulthandler
 import gc
 import math
 import os
@@ -117,6 +118,7 @@ def _verdict(data: bytes, status: int, in_time: bool) -> tuple[str, str]:
 
 def _child(work: Callable[[], str], limits: Limits, writer: int, log: int) -> NoReturn:
     try:
+        faulthandler.disable()
         os.dup2(log, 1)
         os.dup2(log, 2)
         memory = limits.memory + _data_bytes()

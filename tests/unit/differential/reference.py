@@ -52,6 +52,11 @@ def epsilon(array: np.ndarray) -> float:
     return 2.0**-8 if array.dtype == BFLOAT16 else float(np.finfo(array.dtype).eps)
 
 
+def smallest(array: np.ndarray) -> float:
+    """The smallest normal number: approximations may give 0 for what is below."""
+    return 2.0**-126 if array.dtype == BFLOAT16 else float(np.finfo(array.dtype).tiny)
+
+
 def noisy(array: np.ndarray, rng: np.random.Generator, floor: float = 0.0) -> np.ndarray:
     """Each float changed by up to one unit in the last place, or that of `floor`; integers as they are."""
     if not is_float(array):
@@ -114,7 +119,7 @@ def check(module: ModuleOp, inputs: Sequence[np.ndarray], found: Sequence[np.nda
             for other in others:
                 settled &= (np.isnan(other) == np.isnan(wide)) & (np.isinf(other) == np.isinf(wide))
                 spread = np.fmax(spread, np.where(np.isfinite(wide), np.abs(other - wide), 0))
-            allowed = MARGIN * spread + (0 if exact[position] else 4 * epsilon(want) * np.abs(wide))
+            allowed = MARGIN * spread + (0 if exact[position] else 4 * epsilon(want) * np.abs(wide) + smallest(want))
             wrong = ~((np.abs(have.astype(np.float64) - wide) <= allowed) | (have == want))
         wrong &= settled & ~(np.isnan(wide) & np.isnan(have.astype(np.float64)))
         report(position, wrong, have, want, allowed)
@@ -123,7 +128,7 @@ def check(module: ModuleOp, inputs: Sequence[np.ndarray], found: Sequence[np.nda
 def report(position: int, wrong: np.ndarray, have: np.ndarray, want: np.ndarray, allowed: np.ndarray) -> None:
     """Fails where elements are wrong."""
     if wrong.any():
-        place = tuple(int(i[0]) for i in np.nonzero(wrong))
+        place = tuple(int(i) for i in np.argwhere(wrong)[0])
         raise AssertionError(
             f"output {position} differs in {int(wrong.sum())} of {want.size} elements, first at {place}: "
             f"found {have[place]}, expected {want[place]} within {allowed[place]:.3g}"

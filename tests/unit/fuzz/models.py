@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from aicc.tools.limited import ANSWER, Limits, Outcome, run_limited, run_parts
+from tests.unit.fuzz.builder import BF16
 from tests.unit.fuzz.generator import random_model
 from tests.unit.fuzz.judge import check_compiled, examine
 
@@ -42,14 +43,18 @@ def fault_of(outcome: Outcome) -> str | None:
     return warning
 
 
-def save(seed: int, folder: Path) -> Path:
-    """Writes the model of a seed and its inputs."""
+def save(seed: int, folder: Path) -> str:
+    """Writes the model of a seed and its inputs; the command that makes it smaller."""
+    folder = folder / f"model{seed}"
     folder.mkdir(parents=True, exist_ok=True)
     model = random_model(seed)
-    path = folder / f"model{seed}.onnx"
-    path.write_bytes(model.model.SerializeToString())
-    np.savez(path.with_suffix(".npz"), **dict(model.feeds))  # type: ignore[arg-type]
-    return path
+    (folder / "model.onnx").write_bytes(model.model.SerializeToString())
+    words = ["aicc", "reduce", str(folder / "model.onnx")]
+    for name, array in model.feeds.items():
+        # The .npy format knows no bfloat16: its bytes are saved.
+        np.save(folder / f"{name}.npy", array.view("V2") if array.dtype == BF16 else array)
+        words += ["--input", f"{name}={folder / name}.npy"]
+    return " ".join(words)
 
 
 def main() -> int:
@@ -79,8 +84,8 @@ def _run(seeds: range, options: argparse.Namespace) -> int:
         if fault is not None:
             faults += 1
             print(f"seed {seed}: {fault}", flush=True)
-            saved = run_limited(lambda seed=seed: str(save(seed, options.folder)), LIMITS)
-            print(f"  saved as {saved.text}" if saved.kind == ANSWER else f"  not saved: {saved.text}", flush=True)
+            saved = run_limited(lambda seed=seed: save(seed, options.folder), LIMITS)
+            print(f"  {saved.text}" if saved.kind == ANSWER else f"  not saved: {saved.text}", flush=True)
         elif outcome.text:
             refused[outcome.text[:160]] += 1
     lines = [f"{done} models, {faults} faults, {sum(refused.values())} refused"]

@@ -3,10 +3,16 @@
 import pytest
 
 from tests.unit.fuzz.generator import random_model
-from tests.unit.fuzz.models import fault_of, outcome_of
+from tests.unit.fuzz.models import fault_of, outcome_of, warm
 
 SHARES = 4
 PER_SHARE = 10
+
+
+@pytest.fixture(scope="module", autouse=True)
+def warmed() -> None:
+    """Children find everything imported."""
+    warm()
 
 
 @pytest.mark.parametrize("share", range(SHARES))
