@@ -13,12 +13,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from xdsl.dialects import arith
 from xdsl.dialects import llvm as base
 from xdsl.dialects.builtin import IntegerAttr, IntegerType, i8, i16, i32
 from xdsl.ir import Attribute, SSAValue
 
 from aicc.dialects.packed import DotOp
-from aicc.lowering.loops_to_llvm_arith import call_intrinsic
+from aicc.lowering import loops_to_llvm_arith
+from aicc.lowering.loops_to_llvm_arith import Handler, call_intrinsic
 from aicc.lowering.loops_to_llvm_emit import element_in, integer_width, lanes_in, row_type
 from aicc.lowering.loops_to_llvm_values import FunctionLowering
 
@@ -40,13 +42,40 @@ _INSTRUCTIONS = {
     "pmaddwd": Instruction(
         {4: "llvm.x86.sse2.pmadd.wd", 8: "llvm.x86.avx2.pmadd.wd", 16: "llvm.x86.avx512.pmaddw.d.512"}, i16
     ),
-    "vpdpbusd": Instruction({lanes: f"llvm.x86.avx512.vpdpbusd.{32 * lanes}" for lanes in (4, 8, 16)}, i32, True),
+    "vpdpbusd": Instruction({lanes: f"llvm.x86.avx512.vpdpbusd.{32 * lanes}" for lanes in (4, 8, 16)}, i8, True),
     "sdot": Instruction({4: "llvm.aarch64.neon.sdot.v4i32.v16i8"}, i8, True),
 }
 
 
 def lower_dot(fn: FunctionLowering, op: DotOp) -> None:
     """Each row by the instruction where it is as wide as that, else part by part."""
+    if not _is_added_up(op):
+        fn.set(op.result, _products(fn, op, None))
+
+
+def lower_sum(fn: FunctionLowering, op: arith.AddiOp) -> None:
+    """`arith.addi`; a product that the instruction itself adds to the other operand is computed here."""
+    for operand, other in ((op.rhs, op.lhs), (op.lhs, op.rhs)):
+        if isinstance(operand.owner, DotOp) and _is_added_up(operand.owner):
+            fn.set(op.result, _products(fn, operand.owner, fn.rows(other).rows))
+            return
+    loops_to_llvm_arith.HANDLERS[op.name](fn, op)
+
+
+def _is_added_up(op: DotOp) -> bool:
+    """Whether the one reader of the product is a sum with something else, which the instruction makes on its own."""
+    _, instruction = _instruction(op)
+    if instruction is None or not instruction.accumulates or not op.result.has_one_use():
+        return False
+    (use,) = op.result.uses
+    user = use.operation
+    if not isinstance(user, arith.AddiOp) or user.parent is not op.parent:
+        return False
+    return not isinstance(user.operands[1 - use.index].owner, DotOp)
+
+
+def _products(fn: FunctionLowering, op: DotOp, totals: Sequence[SSAValue] | None) -> list[SSAValue]:
+    """The rows of a product, added to the rows `totals` if given."""
     left, right = fn.rows(op.lhs).rows, fn.rows(op.rhs).rows
     most, instruction = _instruction(op)
     known: dict[tuple[SSAValue, int, int], SSAValue] = {}
@@ -59,20 +88,23 @@ def lower_dot(fn: FunctionLowering, op: DotOp) -> None:
         return known[key]
 
     rows: list[SSAValue] = []
-    for x, y in zip(left, right, strict=True):
+    for number, (x, y) in enumerate(zip(left, right, strict=True)):
         count = lanes_in(x)
+        total = None if totals is None else totals[number]
         lanes = next((n for n in (16, 8, 4) if n <= most and count % n == 0), 0)
         if instruction is None or not lanes:
-            rows.append(_by_parts(fn, op, x, y))
+            row = _by_parts(fn, op, x, y)
+            rows.append(row if total is None else fn.emit(base.AddOp, (total, row), row.type, _WRAPS))
             continue
         result = row_type(i32, lanes)
         pieces: list[SSAValue] = []
         for start in range(0, count, lanes):
             operands = [piece(row, start, lanes, instruction) for row in (x, y)]
-            zero = [fn.integer(0, result)] if instruction.accumulates else []
-            pieces.append(call_intrinsic(fn, instruction.names[lanes], [*zero, *operands], result))
+            if instruction.accumulates:
+                operands.insert(0, fn.integer(0, result) if total is None else _lanes(fn, total, start, lanes))
+            pieces.append(call_intrinsic(fn, instruction.names[lanes], operands, result))
         rows.append(_joined(fn, pieces, lanes))
-    fn.set(op.result, rows)
+    return rows
 
 
 def _instruction(op: DotOp) -> tuple[int, Instruction | None]:
@@ -89,8 +121,7 @@ def _operand(
     fn: FunctionLowering, row: SSAValue, start: int, lanes: int, parts: int, instruction: Instruction
 ) -> SSAValue:
     """Lanes `start` to `start + lanes` of packed integers as the vector that the instruction takes."""
-    if lanes != lanes_in(row):
-        row = fn.shuffle(row, row, range(start, start + lanes))
+    row = _lanes(fn, row, start, lanes)
     width = integer_width(element_in(row))
     wanted = integer_width(instruction.element)
     if width // parts < wanted and instruction.element == i16:
@@ -98,6 +129,11 @@ def _operand(
         return fn.emit(base.SExtOp, (narrow,), row_type(i16, lanes * parts))
     whole = row_type(instruction.element, lanes * width // wanted)
     return row if row.type == whole else fn.emit(base.BitcastOp, (row,), whole)
+
+
+def _lanes(fn: FunctionLowering, row: SSAValue, start: int, lanes: int) -> SSAValue:
+    """Some neighbouring lanes of a row."""
+    return row if lanes == lanes_in(row) else fn.shuffle(row, row, range(start, start + lanes))
 
 
 def _joined(fn: FunctionLowering, pieces: Sequence[SSAValue], lanes: int) -> SSAValue:
@@ -140,5 +176,5 @@ def _part(fn: FunctionLowering, row: SSAValue, number: int, parts: int, unsigned
     return value if value.type == wide else fn.emit(base.ZExtOp if unsigned else base.SExtOp, (value,), wide)
 
 
-HANDLERS = {"packed.dot": lower_dot}
+HANDLERS: dict[str, Handler] = {"arith.addi": lower_sum, "packed.dot": lower_dot}
 """Op name -> what lowers it."""

@@ -1,0 +1,17 @@
+// RUN: aicc-opt %s --split-input-file --verify-diagnostics
+
+// packed.dot C1
+func.func @f(%x: i32, %y: i16) {
+  // expected-error@+1 {{i16 does not hold 4 parts of 8 or 16 bits}}
+  %s = packed.dot %x, %y {parts = 4 : i64} : i32, i16 -> i32
+  func.return
+}
+
+// -----
+
+// packed.dot C2
+func.func @f(%x: vector<4xi32>, %y: vector<8xi32>) {
+  // expected-error@+1 {{vector<4xi32>, vector<8xi32> and vector<4xi32> differ in their lanes}}
+  %s = packed.dot %x, %y {parts = 2 : i64} : vector<4xi32>, vector<8xi32> -> vector<4xi32>
+  func.return
+}
