@@ -163,7 +163,8 @@ class CallState:
         values[:2] = main, address_of(self._words)
         self.sizes = values[2:]
         """The values of the symbols."""
-        self.address = address_of(self.sizes)
+        # Of `values`: numpy lets an empty slice begin where the whole does.
+        self.address = address_of(values) + values[:2].nbytes
         """What the program is called with."""
 
     @property
