@@ -13,7 +13,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from aicc.dialects.graph.choice import CastOp
 from aicc.dialects.graph.defined_sizes import DefineSizeOp
-from aicc.dialects.graph.dims import Dim, SymExpr, shape_text, sym
+from aicc.dialects.graph.dims import Dim, SymExpr, dim_prod, shape_text, sym
 from aicc.dialects.graph.dtypes import element_type, is_integer, numpy_dtype
 from aicc.dialects.graph.interfaces import element_type_of
 from aicc.dialects.graph.movement import ReshapeOp, SliceOp
@@ -173,6 +173,17 @@ class NodeContext:
         if content.dtype != object and content.dtype.kind not in "iu":
             self.fail(f"{what} (input {position}) has elements of {content.dtype}, expected integers")
         return sizes_in(content)
+
+    def size(self, position: int, what: str) -> Dim:
+        """The one element of an integer input as a size, as `sizes` gives them."""
+        self.expect_one(position, what)
+        return self.sizes(position, what)[0]
+
+    def expect_one(self, position: int, what: str) -> None:
+        """Fails unless an input can have one element."""
+        count = dim_prod(self.dims(position))
+        if isinstance(count, int) and count != 1:
+            self.fail(f"{what} (input {position}) has {count} elements, expected 1")
 
     def elements(self, position: int, what: str) -> list[SSAValue]:
         """The elements of an integer input of rank 0 or 1 and known length, as tensors of i64 and rank 0."""

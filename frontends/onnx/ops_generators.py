@@ -65,8 +65,10 @@ def _size(ctx: NodeContext) -> Value:
 def _range(ctx: NodeContext) -> Result:
     """`start + i * delta` for `0 <= i < ceil((limit - start) / delta)`; symbolic sizes are allowed for integers."""
     if is_integer(ctx.element(0)):
-        (start,), (limit,), (delta,) = (ctx.sizes(i, name) for i, name in enumerate(("start", "limit", "delta")))
+        start, limit, delta = (ctx.size(i, name) for i, name in enumerate(("start", "limit", "delta")))
         return _integer_range(ctx, start, limit, delta)
+    for i, name in enumerate(("start", "limit", "delta")):
+        ctx.expect_one(i, name)
     start, limit, delta = (ctx.constant_input(i, name) for i, name in enumerate(("start", "limit", "delta")))
     if not delta:
         ctx.fail("delta is 0")
@@ -113,8 +115,8 @@ def _depth(ctx: NodeContext) -> Dim:
     """Input 1, which may be a float, of rank 0 or 1."""
     f = Formula(ctx)
     if not is_float(ctx.element(1)):
-        (depth,) = ctx.sizes(1, "depth")
-        return depth
+        return ctx.size(1, "depth")
+    ctx.expect_one(1, "depth")
     if ctx.is_known(1):
         return int(ctx.constant_input(1, "depth").reshape(()))
     return ctx.defined_size(f.reshape(f.cast(ctx.ssa(1), i64), ()), "depth")

@@ -44,11 +44,13 @@ def _stft(ctx: NodeContext) -> SSAValue:
     if len(dims) != 3 or dims[2] not in (1, 2):
         ctx.fail(f"the signal has shape {shape_text(dims)}, expected [batch, length, 1 or 2]")
     batch, samples, parts = dims
-    (step,) = ctx.sizes(1, "frame_step")
+    step = ctx.size(1, "frame_step")
     length: Dim = samples
     if ctx.has(3):
-        (length,) = ctx.sizes(3, "frame_length")
+        length = ctx.size(3, "frame_length")
     elif ctx.has(2):
+        if ctx.rank(2) != 1:
+            ctx.fail(f"window (input 2) has rank {ctx.rank(2)}, expected 1")
         (length,) = ctx.dims(2)
     if step == 0:
         ctx.fail("frame_step is 0")

@@ -20,10 +20,7 @@ def _top_k(ctx: NodeContext) -> Sequence[Result]:
     if ctx.version < 10:
         count = ctx.attr_int("k")
     else:
-        sizes = ctx.sizes(1, "K")
-        if len(sizes) != 1:
-            ctx.fail(f"K has {len(sizes)} elements, expected one")
-        (count,) = sizes
+        count = ctx.size(1, "K")
     return ctx.emit_all(TopKOp(ctx.ssa(0), count, axis, smallest=not ctx.attr_int("largest", 1)))
 
 
