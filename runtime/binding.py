@@ -6,10 +6,10 @@ once all symbols are known. Negative symbols cannot occur and are refused.
 """
 
 from collections.abc import Sequence
-from typing import cast
 
 import numpy as np
 
+from aicc.runtime.adopt import adopt
 from aicc.runtime.errors import InputError, ProgramError
 from aicc.runtime.expressions import compile_expression, compile_expressions, linear_form
 from aicc.runtime.signature import Signature, TensorInfo
@@ -60,12 +60,13 @@ class ShapeBinder:
         )
 
     def check_array(self, position: int, given: object) -> np.ndarray:
-        """The array itself if dtype, rank and static sizes fit; a C-contiguous copy only where layout asks for it."""
+        """
+        The array that `given` is or shows, if dtype, rank and static sizes fit; a C-contiguous copy only where layout
+        or byte order ask for it.
+        """
         info = self._inputs[position]
-        if not isinstance(given, np.ndarray):
-            raise InputError(f"input '{info.name}' is a {type(given).__name__}, expected a numpy array")
-        array = cast(np.ndarray, given)
-        if array.dtype != info.dtype:
+        array = adopt(f"input '{info.name}'", given)
+        if array.dtype != info.dtype and array.dtype.newbyteorder("=") != info.dtype:
             raise InputError(f"input '{info.name}' has dtype {array.dtype}, expected {info.dtype}")
         rank, static = self._static[position]
         if array.ndim != rank:

@@ -10,6 +10,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from aicc.runtime.adopt import adopt
 from aicc.runtime.binding import ShapeBinder
 from aicc.runtime.calls import Caller
 from aicc.runtime.compiled import CompiledProgram, Variant
@@ -124,6 +125,9 @@ class Model:
         """
         Runs the model on arrays by name and returns arrays by name: fresh ones, or those of `out`.
 
+        Arrays of other libraries that speak DLPack (torch, jax, ...), have an `__array_interface__` or are buffers are
+        read where they are, as numpy arrays are: only strides and byte order that programs cannot read cost a copy.
+
         `out` names arrays that results are written into without a copy: a mapping by name, of any of the outputs; a
         list of all in order, None for a fresh one; or the array for the only output. Each must have the result's dtype
         and shape, be C-contiguous, writable, and share no memory with an input or another one.
@@ -138,8 +142,22 @@ class Model:
             given, known = list[Any](), False
         if not known:
             raise self._wrong_names(inputs)
-        placed = None if out is None else named_out(out, self._outputs)
-        return dict(zip(self._output_names, self._call(given, placed), strict=True))
+        results = self._call(given) if out is None else self._placed(given, out)
+        return dict(zip(self._output_names, results, strict=True))
+
+    def _placed(self, given: Sequence[Any], out: Out) -> list[Any]:
+        """The results, those that `out` has an array for in it."""
+        wanted = named_out(out, self._outputs)
+        adopted = [k for k, array in enumerate(wanted) if array is not None and type(array) is not np.ndarray]
+        if not adopted:
+            return self._call(given, wanted)
+        arrays = list(wanted)
+        for k in adopted:
+            arrays[k] = adopt(f"out '{self._output_names[k]}'", wanted[k])
+        results = self._call(given, arrays)
+        for k in adopted:
+            results[k] = wanted[k]
+        return results
 
     def _wrong_names(self, inputs: object) -> InputError:
         """What is wrong with the mapping of inputs."""
@@ -158,7 +176,7 @@ class Model:
         if len(arrays) != len(self._inputs):
             names = ", ".join(repr(info.name) for info in self._inputs) or "none"
             raise InputError(f"got {len(arrays)} arrays for {len(self._inputs)} inputs: {names}")
-        return tuple(self._call(arrays, None if out is None else named_out(out, self._outputs)))
+        return tuple(self._call(arrays) if out is None else self._placed(arrays, out))
 
     def profile(self, inputs: Mapping[str, np.ndarray], *, runs: int = 10) -> Profile:
         """

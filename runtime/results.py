@@ -100,29 +100,27 @@ def named_out(out: object, infos: Sequence[TensorInfo]) -> list[Any]:
     Raises:
         InputError: an output of that name does not exist, or the number of arrays is not that of the outputs.
     """
-    names = [info.name for info in infos]
     if isinstance(out, Mapping):
         given = cast("Mapping[Any, Any]", out)
+        names = [info.name for info in infos]
         if unknown := [name for name in given if name not in names]:
             known = ", ".join(map(repr, names)) or "no outputs"
             raise InputError(f"out: unknown output {', '.join(map(repr, unknown))}; the model has {known}")
         return [given.get(name) for name in names]
     arrays = list(cast("Sequence[Any]", out)) if isinstance(out, list | tuple) else [out]
-    if len(arrays) != len(names):
-        raise InputError(f"out: {len(arrays)} arrays for {len(names)} outputs: {', '.join(map(repr, names)) or 'none'}")
+    if len(arrays) != len(infos):
+        names = ", ".join(repr(info.name) for info in infos) or "none"
+        raise InputError(f"out: {len(arrays)} arrays for {len(infos)} outputs: {names}")
     return arrays
 
 
-def check_out(info: TensorInfo, shape: tuple[int, ...], given: object) -> int:
+def check_out(info: TensorInfo, shape: tuple[int, ...], array: np.ndarray) -> int:
     """
-    The address of the array `given`, if the program can write the result `info` of this shape there.
+    The address of `array`, if the program can write the result `info` of this shape there.
 
     Raises:
         InputError: it cannot.
     """
-    if not isinstance(given, np.ndarray):
-        raise InputError(f"out '{info.name}' is a {type(given).__name__}, expected a numpy array")
-    array = cast(np.ndarray, given)
     flags = array.flags
     if array.dtype != info.dtype or array.shape != shape or not (flags.c_contiguous and flags.behaved):
         raise _refuse_out(info, shape, array)

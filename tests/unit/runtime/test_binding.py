@@ -60,7 +60,7 @@ def test_checks():
 @pytest.mark.parametrize(
     "given, message",
     [
-        ([1.0], "is a list, expected a numpy array"),
+        ([1.0], "is a list, expected an array"),
         (np.zeros((2, 3)), "has dtype float64, expected float32"),
         (np.zeros(3, np.float32), r"rank is 1, expected 2"),
         (np.zeros((2, 4), np.float32), r"shape \[2, 4\], expected \[N, 3\]: dim 1 is 4, expected 3"),

@@ -89,7 +89,7 @@ def read_only() -> np.ndarray:
         (np.zeros((3, 4), np.float32).T, r"out 'twice' has strides \[4, 16\], expected a C-contiguous array"),
         (read_only(), "out 'twice' is read-only"),
         (unaligned(), "out 'twice' starts at an odd address, expected a multiple of 4 bytes"),
-        ([1.0], "out 'twice' is a list, expected a numpy array"),
+        ([1.0], "out 'twice' is a list, expected an array"),
     ],
 )
 def test_arrays_that_cannot_take_a_result(out: Any, message: str):
