@@ -30,14 +30,12 @@ from aicc.transforms.loops_cost import (
     FMA_LATENCY,
     FMA_PORTS,
     REST_ROWS,
-    Level,
     TileChoice,
     TileCost,
     choose_tile,
-    orders,
-    traffic_cycles,
 )
 from aicc.transforms.loops_facts import CACHE_LINE, Access, Loop, Nest, guess
+from aicc.transforms.loops_order import Level, Orders, orders
 from aicc.transforms.loops_tile import count_nests
 from aicc.transforms.target_facts import TargetFacts
 
@@ -48,8 +46,11 @@ ROW_BLOCKS = (4, 8, 16, 32, 64)
 MOST_PERMUTED = 4
 """Loops over tiles, innermost ones, whose orders are all tried."""
 
-UNEVEN = 0.5
+UNEVEN = 0.05
 """What an order costs more if its outermost loop has too few iterations for the threads."""
+
+UNKNOWN_BLOCKS = 0.05
+"""What blocks of rows of an unknown number cost more: rows left over cannot share the weights of full tiles then."""
 
 PACK_REUSE = 8
 """An input that is strided along the lanes is packed if each element is used at least so often."""
@@ -284,9 +285,15 @@ def schedule_lanes(kernel: Kernel, nest: Nest, lane: Loop) -> None:
 
 
 def _best_order(
-    kernel: Kernel, nest: Nest, levels: Sequence[Level], inner: dict[Loop, int], row: Loop | None
+    kernel: Kernel, nest: Nest, levels: Sequence[Level], inner: dict[Loop, int], plan: LanePlan
 ) -> tuple[tuple[Level, ...], int]:
-    """The order of the loops over tiles with the least traffic, and the row tiles per block (0: no blocks)."""
+    """The order of the loops over tiles that takes the fewest cycles, and the row tiles per block (0: no blocks)."""
+    row = plan.row
+    accesses = nest.accesses
+    constants = frozenset(i for i, access in enumerate(accesses) if kernel.is_constant(access.memref))
+    vectors = -(-inner[plan.lane] // plan.width)
+    steps = max(1, nest.iterations // prod(loop.trips for loop in nest.parallel))
+    tile_cycles = plan.cost.cycles(1 if row is None else inner[row], vectors) * steps
     fixed = [level for level in levels if level.trips == 1]
     free = [level for level in levels if level.trips > 1]
     # More loops than this are not permuted: the outer ones stay where they are.
@@ -300,16 +307,18 @@ def _best_order(
                 continue
             whole = choices[at]
             choices[at : at + 1] = [
-                Level(whole.loop, -(-whole.trips // block), whole.inside * block, "outer"),
+                Level(whole.loop, -(-whole.trips // block), whole.inside * block, "outer", whole.trips / block),
                 Level(whole.loop, block, whole.inside, "inner"),
             ]
-        footprints: dict[frozenset[int], list[int]] = {}
+        reckoned = Orders(inner, accesses, constants, tile_cycles, kernel.facts)
         for order in orders(choices):
-            cost = traffic_cycles((*kept, *order), inner, nest.accesses, kernel.facts, footprints)
+            cost = reckoned.cycles((*kept, *order))
             # Threads need a few iterations of the outermost loop each.
             if order and not kept and order[0].trips < 2 * kernel.facts.cores:
                 cost *= 1.0 + UNEVEN
-            if best is None or cost < best[0] * 0.98:
+            if block and row is not None and not isinstance(row.extent, int):
+                cost *= 1.0 + UNKNOWN_BLOCKS
+            if best is None or cost < best[0] * 0.995:
                 best = (cost, order, block)
     assert best is not None
     return (*fixed, *kept, *best[1]), best[2]
@@ -323,7 +332,7 @@ def _order_tiles(
     levels = [Level(loop, -(-loop.trips // size), size) for loop, size in zip(target, sizes, strict=True)]
     inner = {loop: min(size, loop.trips) for loop, size in zip(target, sizes, strict=True)}
     inner.update((loop, loop.trips) for loop in nest.reductions)
-    order, block = _best_order(kernel, nest, levels, inner, row)
+    order, block = _best_order(kernel, nest, levels, inner, plan)
     keys: list[tuple[Loop, str]] = [(loop, "") for loop in target]
     handles = list(tiled.outers)
     if block:

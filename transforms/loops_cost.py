@@ -1,18 +1,14 @@
 """
-The cost model of the automatic scheduler: cycles of a register tile, and cycles to move what an order of loops moves
-between the levels of the memory hierarchy.
+The cost model of the automatic scheduler for register tiles: numbers of instructions per port.
 
-Both are simple on purpose: numbers of instructions per port, and footprints against cache sizes. They rank schedules,
-and do not predict times.
+It is simple on purpose: it ranks schedules, and does not predict times.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import permutations
 
-from aicc.transforms.loops_facts import Access, Loop
 from aicc.transforms.target_facts import TargetFacts
 
 FMA_PORTS = 2
@@ -144,71 +140,3 @@ def choose_tile(
                 best = choice
     assert best is not None, "a tile of one row and one vector always fits"
     return best
-
-
-@dataclass(frozen=True)
-class Level:
-    """A loop over tiles in a candidate order."""
-
-    loop: Loop
-    trips: int
-    inside: int
-    """Iterations of the original loop in one iteration of this one."""
-
-    part: str = ""
-    """Which part of a blocked loop this is: outer or inner; empty for one that is not blocked."""
-
-
-def traffic_cycles(
-    order: Sequence[Level],
-    inner: dict[Loop, int],
-    accesses: Sequence[Access],
-    facts: TargetFacts,
-    known: dict[frozenset[int], list[int]],
-) -> float:
-    """
-    Cycles to bring data into the first-level cache for loops over tiles in this order, outermost first.
-
-    `inner` has the iterations of each loop within a tile. For each cache the outermost level is found from which
-    everything fits; what an access touches inside it is brought in once per iteration of the loops outside, except of
-    those just outside along which the access does not move.
-
-    `known` keeps footprints, by the set of levels inside, for further orders of the same levels (by identity).
-    """
-    footprints = [_footprints(order[position:], inner, accesses, known) for position in range(len(order) + 1)]
-    total = 0.0
-    capacities = (facts.l1_bytes, facts.l2_bytes, facts.l3_bytes)
-    for capacity, speed in zip(capacities, BYTES_PER_CYCLE, strict=True):
-        first = next((i for i, sizes in enumerate(footprints) if sum(sizes) <= capacity * 0.8), len(order))
-        for position, access in enumerate(accesses):
-            moved = float(footprints[first][position])
-            reused = True
-            for level in reversed(order[:first]):
-                if access.depends(level.loop):
-                    reused = False
-                if not reused:
-                    moved *= level.trips
-            total += moved / speed
-    return total
-
-
-def _footprints(
-    inside: Sequence[Level], inner: dict[Loop, int], accesses: Sequence[Access], known: dict[frozenset[int], list[int]]
-) -> list[int]:
-    """Bytes that each access touches in the levels `inside`, whatever their order."""
-    key = frozenset(map(id, inside))
-    if (found := known.get(key)) is None:
-        covered = dict(inner)
-        for level in reversed(inside):
-            covered[level.loop] = min(level.loop.trips, covered.get(level.loop, 1) * level.trips)
-        found = known[key] = [access.footprint_bytes(covered) for access in accesses]
-    return found
-
-
-def orders(levels: Sequence[Level]) -> Iterator[tuple[Level, ...]]:
-    """All orders of loops over tiles in which the outer part of a blocked loop comes before its inner part."""
-    for order in permutations(levels):
-        outer = next((i for i, level in enumerate(order) if level.part == "outer"), -1)
-        inner = next((i for i, level in enumerate(order) if level.part == "inner"), len(order))
-        if outer < inner:
-            yield order
