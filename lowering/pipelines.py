@@ -109,6 +109,8 @@ def _o2(options: PipelineOptions) -> tuple[Stage, ...]:
                 "tensor-ops-fuse",
                 # After fusion, which decides the values that are stored at all.
                 "tensor-ops-assign-layouts",
+                # Before all that looks for contractions of f32.
+                "tensor-ops-widen-floats",
                 # Before padded copies, which its transform of tiles does without.
                 *_winograd(options),
                 # In the final layouts, and before padded copies, into which operands are packed.

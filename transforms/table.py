@@ -150,6 +150,10 @@ PASSES: dict[str, PassEntry] = {
         "TensorOpsOutlineKernelsPass",
         "makes functions of kernels, one for all equal ones",
     ),
+    "tensor-ops-widen-floats": PassEntry(
+        "aicc.transforms.tensor_ops_widen_floats",
+        "TensorOpsWidenFloatsPass",
+        "converts operands of contractions from f16 and bf16 to f32 once",
     "tensor-ops-winograd": PassEntry(
         "aicc.transforms.tensor_ops_winograd", "TensorOpsWinogradPass", "convolves by Winograd's algorithm"
     ),

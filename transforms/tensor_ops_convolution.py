@@ -86,10 +86,10 @@ def _is_plain_sum(op: StructuredOp) -> bool:
     arguments = set(op.body.block.args[:2])
     if not isinstance(product, arith.MulfOp) or set(product.operands) != arguments:
         return False
-    if any(element_type_of(value) != f32 for value in (*op.inputs, op.res[0])):
+    if any(element_type_of(value) != f32 for value in op.inputs):
         return False
     (init,) = op.inits.data
-    if not isinstance(init, FloatAttr) or init.value.data != 0.0:
+    if not isinstance(init, FloatAttr) or init.value.data != 0.0 or op.body.block.args[-1].type != f32:
         return False
     finish = op.finish_block
     return finish is None or not any(isinstance(inner, IndexOp | ExtractOp) for inner in finish.ops)

@@ -27,8 +27,8 @@ from dataclasses import dataclass
 from xdsl.builder import Builder
 from xdsl.context import Context
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import ArrayAttr, FunctionType, IndexType, IntegerAttr, IntegerType, ModuleOp, UnitAttr, i32
-from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType, ModuleOp, i32
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, BlockArgument, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
 from xdsl.passes import ModulePass
@@ -39,7 +39,7 @@ from aicc.dialects.graph.scalars import scalar_constant
 from aicc.dialects.packed import DotOp
 from aicc.dialects.tensor_ops import IndexOp, SizeOp, StructuredOp, YieldOp
 from aicc.dialects.tensor_ops.affine import LinearForm, from_linear, linear_form, used_dims, with_domain
-from aicc.dialects.tensor_ops.ops import KERNEL_ATTRIBUTE, SYMBOLS_ATTRIBUTE, CallOp
+from aicc.dialects.tensor_ops.ops import KERNEL_ATTRIBUTE, CallOp
 from aicc.dialects.tensor_ops.structured import element_scalar
 from aicc.transforms.target_facts import TargetFacts, facts_of
 from aicc.transforms.tensor_ops_constants import constant_arguments
@@ -47,6 +47,7 @@ from aicc.transforms.tensor_ops_editing import Operand, clean, operands_of, set_
 from aicc.transforms.tensor_ops_fuse import amount
 from aicc.transforms.tensor_ops_inline import inline_producer
 from aicc.transforms.tensor_ops_integer_sums import Factor, find_factors, fits
+from aicc.transforms.tensor_ops_prepare import outline
 
 MIN_REUSE = 4
 """An operand is packed at run time if each element is multiplied at least so often."""
@@ -187,7 +188,8 @@ class DotProducts:
         for packer, is_constant in zip(packers, constant, strict=True):
             _inline_all(packer)
             if is_constant:
-                self._outline(function, packer)
+                outline(self.module, function, packer, self.calls.get(function.sym_name.data, []), "packed")
+                self.constants = constant_arguments(self.module)
 
     def _body(self, forms: Sequence[Form]) -> Block:
         left, right = forms
@@ -196,41 +198,6 @@ class DotProducts:
         total = arith.AddiOp(block.args[2], dot.result)
         block.add_ops([dot, total, YieldOp(total.result)])
         return block
-
-    def _outline(self, function: FuncOp, packer: StructuredOp) -> None:
-        """Makes an op that reads arguments of the kernel a kernel that main calls, and its result an argument."""
-        arguments = [value for value in dict.fromkeys(packer.operands) if isinstance(value, BlockArgument)]
-        body = Block(arg_types=[argument.type for argument in arguments])
-        result = packer.res[0]
-        argument = function.body.block.insert_arg(result.type, len(function.body.block.args))
-        argument.name_hint = result.name_hint
-        result.replace_all_uses_with(argument)
-        packer.detach()
-        places = dict(zip(arguments, body.args, strict=True))
-        packer.operands = [places[value] for value in packer.operands if isinstance(value, BlockArgument)]
-        body.add_ops([packer, ReturnOp(packer.res[0])])
-        name = f"{function.sym_name.data}_packed{arguments[0].index}"
-        types = [argument.type for argument in arguments]
-        made = FuncOp(name, (types, [result.type]), Region(body), visibility="private")
-        made.attributes.update({KERNEL_ATTRIBUTE: UnitAttr(), SYMBOLS_ATTRIBUTE: ArrayAttr([])})
-        made.location = packer.location
-        self.module.body.block.add_op(made)
-        unused = [value for value in arguments if value.first_use is None]
-        for call in self.calls.get(function.sym_name.data, []):
-            operands = [call.arguments[value.index] for value in arguments]
-            make = CallOp(name, operands, [result.type])
-            make.location = call.location
-            parent = call.parent
-            assert parent is not None
-            parent.insert_op_before(make, call)
-            kept = [v for i, v in enumerate(call.arguments) if i not in {value.index for value in unused}]
-            call.operands = [*kept, make.res[0]]
-        for value in unused:
-            function.body.block.erase_arg(value)
-        function.function_type = FunctionType.from_lists(
-            [arg.type for arg in function.body.block.args], function.function_type.outputs.data
-        )
-        self.constants = constant_arguments(self.module)
 
 
 def _side(op: StructuredOp, factor: Factor, reduction: int, parts: int) -> Side | None:
