@@ -11,8 +11,8 @@ import numpy as np
 
 from aicc.runtime.adopt import adopt
 from aicc.runtime.errors import InputError, ProgramError
-from aicc.runtime.expressions import compile_expression, compile_expressions, linear_form
-from aicc.runtime.signature import Signature, TensorInfo
+from aicc.runtime.expressions import compile_expression, compile_expressions, linear_form, symbols_in
+from aicc.runtime.signature import Check, Signature, TensorInfo
 
 
 def _shape_text(shape: Sequence[int | str]) -> str:
@@ -56,7 +56,8 @@ class ShapeBinder:
 
     def _refuse(self, info: TensorInfo, array: np.ndarray, reason: str) -> InputError:
         return InputError(
-            f"input '{info.name}' has shape {_shape_text(array.shape)}, expected {_shape_text(info.shape)}: {reason}"
+            f"input '{info.name}' has shape {_shape_text(array.shape)}, expected {_shape_text(info.shape)}: "
+            f"'{info.name}' {reason}"
         )
 
     def check_array(self, position: int, given: object) -> np.ndarray:
@@ -70,7 +71,7 @@ class ShapeBinder:
             raise InputError(f"input '{info.name}' has dtype {array.dtype}, expected {info.dtype}")
         rank, static = self._static[position]
         if array.ndim != rank:
-            raise self._refuse(info, array, f"rank is {array.ndim}, expected {rank}")
+            raise self._refuse(info, array, f"has rank {array.ndim}, expected {rank}")
         for axis, (found, expected) in enumerate(zip(array.shape, static, strict=True)):
             if expected is not None and found != expected:
                 raise self._refuse(info, array, f"dim {axis} is {found}, expected {expected}")
@@ -99,21 +100,29 @@ class ShapeBinder:
                     raise self._refuse(
                         self._inputs[position],
                         arrays[position],
-                        f"dim {axis} is {found}, but {text} is {expected}{self._origin(text, values)}",
+                        f"dim {axis} is {found}, but {self._said(text, expected, values)}",
                     )
         for lhs, rhs, check in self._checks:
             if (left := lhs(values)) != (right := rhs(values)):
-                raise InputError(
-                    f"{check.text}: {check.lhs} is {left}, but {check.rhs} is {right}"
-                    f"{self._origin(check.lhs + ' ' + check.rhs, values)}"
-                )
+                raise InputError(f"{check.text}: {self._relation(check, left, right, values)}")
         return values
 
-    def _origin(self, text: str, values: Sequence[int]) -> str:
-        """Says from which inputs the symbols in `text` were taken."""
-        parts = [
-            f"{name} is {values[self._symbols.index(name)]} from '{self._inputs[position].name}' dim {axis}"
-            for name, (position, axis) in self._source.items()
-            if name in text
-        ]
-        return f" ({', '.join(parts)})" if parts else ""
+    def _relation(self, check: Check, left: int, right: int, values: Sequence[int]) -> str:
+        """The two sides of a check that failed."""
+        if check.rhs.isdecimal():
+            return f"{self._said(check.lhs, left, values)}, expected {right}"
+        if check.lhs.isdecimal():
+            return f"{self._said(check.rhs, right, values)}, expected {left}"
+        return f"{self._said(check.lhs, left, values)}, but {self._said(check.rhs, right, values)}"
+
+    def _said(self, text: str, value: int, values: Sequence[int]) -> str:
+        """The value of an expression, and which inputs its symbols were taken from."""
+        parts: list[str] = []
+        for name in symbols_in(text, self._symbols):
+            position, axis = self._source[name]
+            origin = f"from '{self._inputs[position].name}' dim {axis}"
+            if text in (name, f"`{name}`"):
+                return f"{text} is {value} {origin}"
+            parts.append(f"{name} is {values[self._symbols.index(name)]} {origin}")
+        because = f" ({', '.join(parts)})" if parts else ""
+        return f"{text} is {value}{because}"

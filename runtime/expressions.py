@@ -124,6 +124,12 @@ def compile_expression(text: str, symbols: Sequence[str]) -> Evaluator:
     return lambda values: function(values)[0]
 
 
+def symbols_in(text: str, symbols: Sequence[str]) -> list[str]:
+    """Those of `symbols` that the expression `text` names."""
+    used = {name for kind, name in _Parser(text, symbols).tokens if kind == "name"}
+    return [name for name in symbols if name in used]
+
+
 def linear_form(text: str, symbols: Sequence[str]) -> tuple[str, int, int] | None:
     """
     `(name, a, b)` if the expression equals `a*name + b` with `a != 0`, else None.
@@ -131,7 +137,7 @@ def linear_form(text: str, symbols: Sequence[str]) -> tuple[str, int, int] | Non
     Found by evaluation at a few points. That proves sums and products of one symbol linear, but not `min` or `mod`:
     callers verify the dimension itself against the symbol they derived.
     """
-    used = [name for name in symbols if name in {t for k, t in _Parser(text, symbols).tokens if k == "name"}]
+    used = symbols_in(text, symbols)
     if len(used) != 1:
         return None
     evaluate = compile_expression(text, used)

@@ -13,7 +13,7 @@ function; one that names a symbol which data defines becomes a `graph.check_size
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, FunctionType, ModuleOp, StringAttr
@@ -23,10 +23,10 @@ from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import VerifyException
 
 from aicc.dialects.graph.defined_sizes import CheckSizesOp
-from aicc.dialects.graph.dims import check_tensor_type, dims_of, is_tensor, symbols_of, tensor_type
+from aicc.dialects.graph.dims import Dim, check_tensor_type, dims_of, is_tensor, symbols_of, tensor_type
 from aicc.dialects.graph.interfaces import Check, OpBuilder, TypedOp, may_be_same_type, set_type
 from aicc.dialects.graph.size_bounds import symbol_bounds
-from aicc.transforms.diagnostics import fail
+from aicc.transforms.diagnostics import fail, location_names
 from aicc.transforms.graph_functions import main_functions, return_op
 
 CHECKS_ATTRIBUTE = "aicc.checks"
@@ -100,16 +100,22 @@ def _update_result_types(function: FuncOp) -> None:
 
 def _record_checks(function: FuncOp, ops: Iterable[TypedOp]) -> None:
     defined = symbol_bounds(function).keys()
-    checks: dict[Check, None] = {}
+    checks: dict[tuple[Dim, Dim], Check] = {}
     for op in ops:
         for check in op.runtime_checks():
             if defined and not defined.isdisjoint(symbols_of((check.lhs, check.rhs))):
                 _check_while_running(op, check)
             else:
-                checks[check] = None
+                checks.setdefault((check.lhs, check.rhs), replace(check, text=_with_node(op, check.text)))
     function.attributes.pop(CHECKS_ATTRIBUTE, None)
     if checks:
-        function.attributes[CHECKS_ATTRIBUTE] = checks_attr(list(checks))
+        function.attributes[CHECKS_ATTRIBUTE] = checks_attr(list(checks.values()))
+
+
+def _with_node(op: Operation, text: str) -> str:
+    """`text`, with the node of the source model that it is about."""
+    names = location_names(op.location)
+    return f"node '{names[-1]}': {text}" if names else text
 
 
 def _check_while_running(op: Operation, check: Check) -> None:

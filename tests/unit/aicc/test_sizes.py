@@ -62,7 +62,9 @@ def test_a_fixed_size(path: Path):
     assert [info.shape for info in model.inputs] == [(2, "S", 30), ("S", 40)]
     assert model.outputs[0].shape == (2, "S", 40)
     check(model, 2, 5)
-    with pytest.raises(aicc.InputError, match=r"input 'x' has shape \[3, 5, 30\], expected \[2, S, 30\]: dim 0 is 3"):
+    with pytest.raises(
+        aicc.InputError, match=r"'x' has shape \[3, 5, 30\], expected \[2, S, 30\]: 'x' dim 0 is 3"
+    ):
         model(*arrays(3, 5))
     text = (
         "func.func @main(%x: tensor<?xf32, #graph.dims<N>>) -> tensor<?xf32, #graph.dims<N>> {\n"
@@ -203,3 +205,20 @@ def test_flags(path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     ):
         assert main(["run", str(path), *flags]) == 2
         assert message in capsys.readouterr().err
+
+
+def test_a_relation_that_breaks_is_told_with_its_node(tmp_path: Path):
+    nodes = [helper.make_node("Add", ["x", "y"], ["z"], name="the sum")]
+    x, y, z = (
+        helper.make_tensor_value_info(name, TensorProto.FLOAT, dims)
+        for name, dims in (("x", ["N", 4]), ("y", ["M", 4]), ("z", None))
+    )
+    proto = helper.make_model(helper.make_graph(nodes, "g", [x, y], [z]), opset_imports=[helper.make_opsetid("", 17)])
+    model = aicc.compile(proto)
+    assert model(np.ones((3, 4), np.float32), np.ones((3, 4), np.float32))[0].sum() == 24
+    message = (
+        "^node 'the sum': graph.add: size [NM] of axis 0 does not match [NM]: "
+        "(N is 2 from 'x' dim 0, but M is 3 from 'y' dim 0|M is 3 from 'y' dim 0, but N is 2 from 'x' dim 0)$"
+    )
+    with pytest.raises(aicc.InputError, match=message):
+        model(np.ones((2, 4), np.float32), np.ones((3, 4), np.float32))

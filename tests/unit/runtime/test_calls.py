@@ -65,7 +65,7 @@ def test_arrays_are_checked_in_every_call():
         m(x.tolist(), y, unused)  # pyright: ignore[reportArgumentType]
     with pytest.raises(aicc.InputError, match="dim 0 is 3, but N is 2"):
         m(x, np.ones((3, 3), np.float32), unused)
-    with pytest.raises(aicc.InputError, match="rank is 1"):
+    with pytest.raises(aicc.InputError, match="has rank 1"):
         m(x, y[0], unused)
     with pytest.raises(aicc.InputError, match="'input2'"):
         m(x, y, np.zeros(3, np.float32))
