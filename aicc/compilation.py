@@ -26,7 +26,7 @@ from aicc.lowering.levels import level_of
 from aicc.lowering.loops_to_llvm import ConvertLoopsToLLVMPass, lower_parts
 from aicc.lowering.pipelines import LEVELS, PipelineOptions, Step, pipeline_steps
 from aicc.lowering.signature import main_function
-from aicc.objects import Made, keep, make_object, split
+from aicc.objects import Made, keep, make_object, runtime_objects, split
 from aicc.runtime.cache import Cache
 from aicc.runtime.compiled import CompiledProgram, Machine
 from aicc.runtime.signature import parse_signature
@@ -112,7 +112,9 @@ def compile_module(
         buffers = settle_names(module)
         parts = list(_lowered(module) if passes else split(module))
         text, has_prepare = signature_text(parts[0])
+        signature = parse_signature(text)
         rest = [make_object(module_to_llvm_text(part), _name(part), machine, store) for part in parts]
+        rest += runtime_objects(signature, machine, store)
         made = [*rest, *made, *(Made.from_bytes(result) for result in forks.results(packers))]
     for work_kind, name, seconds in (time for one in made for time in one.times):
         tell(work_kind, name, seconds)
@@ -125,7 +127,7 @@ def compile_module(
         if entry["kind"] == "weight"
     }
     objects = [one.image for one in made]
-    return CompiledProgram(parse_signature(text), objects, weights, has_prepare, machine=_requirements(machine))
+    return CompiledProgram(signature, objects, weights, has_prepare, machine=_requirements(machine))
 
 
 def lowered(module: ModuleOp, pipeline: str, options: PipelineOptions) -> tuple[dict[str, Buffer], Iterator[ModuleOp]]:
@@ -219,7 +221,11 @@ def _load(step: Step) -> ModulePass:
 def _requirements(target: Target) -> Machine:
     """What a machine must have to run code for `target`."""
     enabled = (feature[1:] for feature in target.features.split(",") if feature.startswith("+"))
-    return Machine(target.triple, tuple(sorted({*enabled, *target.needs})))
+    return Machine(target.triple, tuple(sorted({*enabled, *target.needs} - _NOT_IN_CODE)))
+
+
+_NOT_IN_CODE = frozenset({"ibt", "shstk"})
+"""Features that processors have, but code is not made for."""
 
 
 def signature_text(module: ModuleOp) -> tuple[str, bool]:

@@ -98,19 +98,22 @@ def _load(model: Any, pipeline: str, chosen: Mapping[str, Any], *, cache: bool) 
             with suppress(OSError):
                 content.hash()
         # Imported while the model is being hashed.
-        from aicc.backends.llvm.targets import TargetError, lacking_here, target_by_name
+        from aicc.backends.llvm.targets import TargetError, target_by_name
         from aicc.lowering.pipelines import PipelineOptions
         from aicc.model_cache import ModelCache
-        from aicc.runtime.program import LoadedProgram, runtime_functions
+        from aicc.runtime.compiled import Machine
+        from aicc.runtime.machine import lacking
+        from aicc.runtime.program import LoadedProgram
 
         options = PipelineOptions(**chosen)
-        machine = target_by_name(options.target)
-        if (lacking := lacking_here(machine)) is not None:
-            other = f"aicc-opt -O2 --target={options.target} --emit=obj writes it"
-            raise TargetError(f"code for '{options.target}' cannot run here: this machine {lacking}; {other}")
+        if options.target != "host":
+            named = target_by_name(options.target)
+            if (missing := lacking(Machine(named.triple, named.needs))) is not None:
+                other = f"aicc-opt -O2 --target={options.target} --emit=obj writes it"
+                raise TargetError(f"code for '{options.target}' cannot run here: this machine {missing}; {other}")
         entry: ModelCache | None = None
         if outside is None:
-            entry = ModelCache.of(model, content, pipeline, options, machine) if cache else None
+            entry = ModelCache.of(model, content, pipeline, options) if cache else None
             program = None if entry is None else entry.find()
             if program is not None:
                 return LoadedProgram(program), True
@@ -119,15 +122,13 @@ def _load(model: Any, pipeline: str, chosen: Mapping[str, Any], *, cache: bool) 
         made = None
         if outside is not None:
             outside.begin(model, content, pipeline, options, cache=cache, processes=default_threads())
-            # While it works:
-            runtime_functions()
             if entry is None and cache:
-                entry = ModelCache.of(model, content, pipeline, options, machine)
+                entry = ModelCache.of(model, content, pipeline, options)
             made = outside.finish()
     if made is None:
         from aicc.compilation import compile_model
 
-        made = compile_model(model, pipeline, options, machine, cache=cache), None
+        made = compile_model(model, pipeline, options, target_by_name(options.target), cache=cache), None
     program, version = made
     loaded = LoadedProgram(program)
     if entry is not None:

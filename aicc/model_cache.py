@@ -19,7 +19,6 @@ from aicc.runtime.compiled import CompiledProgram
 from aicc.versions import aicc_version, installed_version, library_versions, plug_in_versions
 
 if TYPE_CHECKING:
-    from aicc.backends.llvm.targets import Target
     from aicc.lowering.pipelines import PipelineOptions
 
 
@@ -29,6 +28,12 @@ def _versions(kind: str) -> dict[str, str]:
     if kind == "onnx":
         return versions | {"onnx": installed_version("onnx")}
     return versions | {f"plug-in {name}": version for name, version in plug_in_versions().items()}
+
+
+def _target(name: str) -> dict[str, Any]:
+    from aicc.backends.llvm.targets import host_facts, target_by_name
+
+    return host_facts() if name == "host" else json.loads(json.dumps(asdict(target_by_name(name))))
 
 
 def _content(model: Any) -> Content | None:
@@ -57,9 +62,7 @@ class ModelCache:
     content: Content
 
     @staticmethod
-    def of(
-        model: Any, content: Content | None, pipeline: str, options: PipelineOptions, machine: Target
-    ) -> ModelCache | None:
+    def of(model: Any, content: Content | None, pipeline: str, options: PipelineOptions) -> ModelCache | None:
         """
         The place for `model` compiled this way; `content` is what `content_of` says of it.
 
@@ -78,7 +81,7 @@ class ModelCache:
                 "content": content.digests(),
                 "size": {"bytes": content.bytes()},
                 "options": chosen,
-                "target": json.loads(json.dumps(asdict(machine))),
+                "target": _target(options.target),
                 "versions": _versions(content.kind),
             }
         except OSError:

@@ -16,9 +16,13 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr
 from xdsl.ir import Operation
 
 from aicc.backends.llvm.objects import PASSES, emit_object
-from aicc.backends.llvm.targets import Target
+from aicc.backends.llvm.targets import Target, plain_target
 from aicc.content import digest_of
 from aicc.runtime.cache import Cache
+from aicc.runtime.call_state import TEXT as STATE_FUNCTIONS
+from aicc.runtime.parallel import shim_text
+from aicc.runtime.profile import CLOCK_SHIM
+from aicc.runtime.signature import Signature
 from aicc.transforms.kernel_clock import kernel_time
 from aicc.transforms.kernel_unit import Demands
 from aicc.versions import library_versions
@@ -77,6 +81,16 @@ def make_object(text: str, name: str, target: Target, cache: Cache | None) -> Ma
         return Made(image, object_key=key, new=False)
     with kernel_time("emit", name):
         return Made(emit_object(text, target), object_key=key)
+
+
+def runtime_objects(signature: Signature, target: Target, cache: Cache | None = None) -> list[Made]:
+    """The runtime's functions that a program calls, for any machine of the kind of `target`."""
+    texts = [shim_text()]
+    if signature.profile:
+        texts.append(CLOCK_SHIM)
+    if signature.needs_state:
+        texts.append(STATE_FUNCTIONS)
+    return [make_object(text, "runtime", plain_target(target), cache) for text in texts]
 
 
 def keep(made: Sequence[Made], cache: Cache) -> None:

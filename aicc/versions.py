@@ -76,15 +76,24 @@ def installed_version(package: str) -> str:
 @cache
 def library_versions() -> dict[str, str]:
     """Library -> version, of those that take part in every compilation."""
-    import numpy as np
-    from llvmlite.binding import llvm_version_info
-
     return {
         "xdsl": installed_version("xdsl"),
         "llvmlite": installed_version("llvmlite"),
-        "LLVM": ".".join(map(str, llvm_version_info)),
-        "numpy": np.__version__,
+        "LLVM": f"{_library_bytes('llvmlite')} bytes",
+        "numpy": installed_version("numpy"),
     }
+
+
+def _library_bytes(package: str) -> int:
+    """The size of a package's own shared libraries, by which builds of one version are told apart."""
+    spec = find_spec(package)
+    return sum(
+        os.path.getsize(os.path.join(path, name))
+        for folder in (spec and spec.submodule_search_locations) or ()
+        for path, _, names in os.walk(folder)
+        for name in names
+        if name.endswith(".so")
+    )
 
 
 @cache

@@ -16,22 +16,18 @@ the addresses of `main` and of the state.
 from __future__ import annotations
 
 import ctypes
-from functools import cache
 from typing import Any
 
-import llvmlite.binding as llvm
 import numpy as np
 
 from aicc.runtime.memory import address_of, aligned_empty
-
-FUNCTIONS = ("aicc_guard", "aicc_reserve", "aicc_stop")
 
 BUFFERS = 68
 """The first word of the first pooled buffer."""
 
 OUT_OF_MEMORY = -1
 
-_TEXT = """
+TEXT = """
 declare i32 @_setjmp(ptr) returns_twice
 declare void @longjmp(ptr, i32) noreturn
 declare i32 @posix_memalign(ptr, i64, i64)
@@ -121,23 +117,11 @@ fail:
   unreachable
 }
 """
+"""The functions, which are part of each program that needs them."""
 
 _free = ctypes.CDLL(None).free
 _free.argtypes = [ctypes.c_void_p]
 _free.restype = None
-
-
-@cache
-def functions(engine: llvm.LLJIT) -> dict[str, int]:
-    """Addresses of the functions, linked into `engine` when they are first needed."""
-    builder = llvm.JITLibraryBuilder().add_ir(_TEXT).add_current_process()
-    for name in FUNCTIONS:
-        builder.export_symbol(name)
-    _trackers.append(builder.link(engine, "aicc_call_state"))
-    return {name: _trackers[-1][name] for name in FUNCTIONS}
-
-
-_trackers: list[llvm.ResourceTracker] = []
 
 
 class _Block:

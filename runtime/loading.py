@@ -3,11 +3,9 @@
 from os import PathLike
 from pathlib import Path
 
-import llvmlite.binding as llvm
-
-from aicc.runtime.compiled import Machine
 from aicc.runtime.errors import ProgramError
 from aicc.runtime.image import read_image
+from aicc.runtime.machine import lacking
 from aicc.runtime.model import Model
 
 
@@ -24,16 +22,6 @@ def load(path: str | PathLike[str], *, threads: int | None = None) -> Model:
     """
     path = Path(path)
     program = read_image(path)
-    if program.machine is not None and (lacking := _lacking(program.machine)) is not None:
-        raise ProgramError(f"{path} holds code for another machine: this one {lacking}")
+    if program.machine is not None and (missing := lacking(program.machine)) is not None:
+        raise ProgramError(f"{path} holds code for another machine: this one {missing}")
     return Model(program, threads=threads)
-
-
-def _lacking(machine: Machine) -> str | None:
-    """What this machine lacks to run code for `machine`; None if it can run it."""
-    architecture = machine.triple.partition("-")[0]
-    if architecture != llvm.get_process_triple().partition("-")[0]:
-        return f"is no {architecture}"
-    have = llvm.get_host_cpu_features()
-    lacking = [feature for feature in machine.features if not have.get(feature)]
-    return f"lacks {', '.join(lacking)}" if lacking else None

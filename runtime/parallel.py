@@ -13,16 +13,16 @@ thread 0 runs `main`, the others wait for loops of it. A loop is published by a 
 watch, first by spinning, then asleep on a futex. `gate` counts the threads in a loop, which thread 0 waits for after it
 has closed the gate: a thread that wakes up late finds the gate closed, and thread 0 has done all the work.
 
-A loop outside of a team (a kernel that is called by itself) is a region of its own. Without an OpenMP runtime, and for
-loops with less than two chunks, `fn(context, 0, total)` is called in place.
+A loop outside of a team (a kernel that is called by itself) is a region of its own. With one thread, as without an
+OpenMP runtime, and for loops of one part, `fn(context, 0, total)` is called in place. The functions are part of each
+program.
 """
 
 import ctypes
 import platform
+from functools import cache
 
-import llvmlite.binding as llvm
-
-from aicc.runtime.threads import openmp_symbols
+from aicc.runtime.threads import OPENMP_FUNCTIONS, openmp_symbols
 
 FUNCTIONS = ("aicc_parallel", "aicc_run")
 
@@ -44,6 +44,7 @@ define void @aicc_run(ptr %main, ptr %buffers, ptr %sizes, i64 %threads, i64 %sp
 # threads, 33 spins, 34 stop, 35 main, 36 buffers, 37 sizes; from word 40 on the next chunk of each thread's share, a
 # cache line apart. Bit 32 of the gate is set while it is closed.
 _OPENMP = """
+@aicc_thread_key = external global i8
 declare void @GOMP_parallel(ptr, ptr, i32, i32)
 declare i32 @omp_get_thread_num()
 declare ptr @pthread_getspecific(i32)
@@ -336,34 +337,28 @@ _FUTEX = {"x86_64": 202, "aarch64": 98}
 """Number of the system call."""
 
 
-def _thread_key() -> int:
-    """A key under which each thread keeps the team that it leads."""
+@cache
+def imports() -> dict[str, int]:
+    """
+    What the functions refer to, by name: those of the OpenMP runtime, of which none is called where there is none and
+    one thread is used, and, as if it were an address, a key under which each thread keeps the team that it leads.
+    """
     key = ctypes.c_uint()
     if ctypes.CDLL(None).pthread_key_create(ctypes.byref(key), None):
         raise OSError("no pthread key is left for aicc's threads")
-    return key.value
+    return {"aicc_thread_key": key.value, **dict.fromkeys(OPENMP_FUNCTIONS, 0), **openmp_symbols()}
 
 
 def shim_text() -> str:
-    """The LLVM IR of `aicc_parallel` and `aicc_run` for this machine."""
+    """The LLVM IR of `aicc_parallel` and `aicc_run` for this kind of machine."""
     machine = platform.machine()
-    if not openmp_symbols() or machine not in _PAUSE:
+    if machine not in _PAUSE:
         return _SERIAL
     pause = _PAUSE[machine]
     declaration = pause.replace("i32 1", "i32")
     text = _OPENMP.replace("declare void @PAUSE", f"declare void @{declaration}")
     text = text.replace("call void @PAUSE", f"call void @{pause}")
-    for name, value in (("KEY", _thread_key()), ("CHUNKS", CHUNKS), ("FUTEX", _FUTEX[machine])):
+    key = "ptrtoint (ptr @aicc_thread_key to i32)"
+    for name, value in (("KEY", key), ("CHUNKS", CHUNKS), ("FUTEX", _FUTEX[machine])):
         text = text.replace(name, str(value))
     return text
-
-
-def link_shim(engine: llvm.LLJIT) -> llvm.ResourceTracker:
-    """The functions of the shim, linked into an engine."""
-    builder = llvm.JITLibraryBuilder().add_ir(shim_text())
-    for name, address in openmp_symbols().items():
-        builder.import_symbol(name, address)
-    builder.add_current_process()
-    for name in FUNCTIONS:
-        builder.export_symbol(name)
-    return builder.link(engine, "aicc_threads")

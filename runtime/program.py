@@ -6,51 +6,46 @@ The entry points follow a plain C ABI: `main(buffers, sizes, threads)` and, wher
 the values of its symbols.
 """
 
-import ctypes
-import itertools
-import threading
-from collections.abc import Callable, Mapping
-from dataclasses import replace
-from functools import cache
+from __future__ import annotations
 
-import llvmlite.binding as llvm
+import ctypes
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-from aicc.runtime.call_state import functions as state_functions
 from aicc.runtime.compiled import CompiledProgram
 from aicc.runtime.errors import ProgramError
 from aicc.runtime.expressions import compile_expression
+from aicc.runtime.linker import Linked, LinkError, UnsupportedObject
 from aicc.runtime.memory import ALIGNMENT, aligned_empty, long_lived_blocks
-from aicc.runtime.parallel import FUNCTIONS, link_shim
-from aicc.runtime.profile import CLOCK_SHIM, new_counters
-from aicc.runtime.threads import default_threads
+from aicc.runtime.parallel import imports
+from aicc.runtime.profile import new_counters
+from aicc.runtime.threads import default_threads, openmp_symbols
+
+if TYPE_CHECKING:
+    from aicc.runtime.jit import Jitted
 
 _PROTOTYPE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
 _RUN = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
-_counter = itertools.count()
-_link_lock = threading.Lock()
 
 
-@cache
-def _engine() -> llvm.LLJIT:
-    """The process's JIT; libraries are added to it one per program."""
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
-    machine = llvm.Target.from_default_triple().create_target_machine(
-        cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=2, jit=True
-    )
-    return llvm.create_lljit_compiler(machine, use_jit_link=False)
+def link(images: Sequence[bytes], exported: Sequence[str]) -> Linked | Jitted:
+    """
+    Links objects with what the process lends to them; `exported` are the symbols whose addresses are asked for.
 
+    Raises:
+        ProgramError: they cannot be linked.
+    """
+    try:
+        return Linked(images, imports())
+    except LinkError as error:
+        raise ProgramError(f"the compiled program cannot be linked: {error}") from error
+    except UnsupportedObject:
+        from aicc.runtime.jit import Jitted
 
-@cache
-def runtime_functions() -> Mapping[str, int]:
-    """Addresses of `aicc_parallel` and `aicc_run`, which run loops on threads."""
-    # The code lives as long as the process.
-    _shims.append(link_shim(_engine()))
-    return {name: _shims[-1][name] for name in FUNCTIONS}
-
-
-_shims: list[llvm.ResourceTracker] = []
+        return Jitted(images, imports(), exported)
 
 
 class LoadedProgram:
@@ -65,38 +60,27 @@ class LoadedProgram:
 
     def __init__(self, program: CompiledProgram) -> None:
         self.signature = program.signature
-        builder = llvm.JITLibraryBuilder()
-        functions = runtime_functions()
-        builder.import_symbol("aicc_parallel", functions["aicc_parallel"])
-        if program.signature.profile:
-            builder.add_ir(CLOCK_SHIM)
-        if program.signature.needs_state:
-            for name, address in state_functions(_engine()).items():
-                builder.import_symbol(name, address)
-        for image in program.objects:
-            builder.add_object_img(image)
-        builder.add_current_process().export_symbol("main")
         to_prepare = program.has_prepare and program.prepared is None
+        exported = ["main", "aicc_run"]
         if to_prepare:
-            builder.export_symbol("prepare")
-        with _link_lock:
-            try:
-                self._tracker = builder.link(_engine(), f"aicc_{next(_counter)}")
-            except RuntimeError as error:
-                raise ProgramError(f"the compiled program cannot be linked: {error}") from error
-        self.main: int = self._tracker["main"]
-        self.entry = _PROTOTYPE(self.main)
-        self.guard = 0
-        """What runs `main` so that it can end early; in the place of `main` where that needs a state."""
+            exported.append("prepare")
         if program.signature.needs_state:
-            self.guard = state_functions(_engine())["aicc_guard"]
-        self.uses_threads = any(b"aicc_parallel" in image for image in program.objects)
-        self.run = _RUN(functions["aicc_run"])
+            exported.append("aicc_guard")
+        self._code = link(program.objects, exported)
+        self.main: int = self._code.address("main")
+        self.entry = _PROTOTYPE(self.main)
+        self.guard = self._code.address("aicc_guard") if program.signature.needs_state else 0
+        """What runs `main` so that it can end early; in the place of `main` where that needs a state."""
+        # The runtime's own functions, which are in an object of theirs, name each other.
+        self.uses_threads = bool(openmp_symbols()) and any(
+            b"aicc_parallel" in image for image in program.objects if b"aicc_run" not in image
+        )
+        self.run = _RUN(self._code.address("aicc_run"))
         self.counters = new_counters(len(program.signature.profile))
         arrays = self._arrays(program)
         self.table = [0 if array is None else array.ctypes.data for array in arrays]
         if to_prepare:
-            self._prepare(_PROTOTYPE(self._tracker["prepare"]))
+            self._prepare(_PROTOTYPE(self._code.address("prepare")))
         weights: dict[str, np.ndarray] = {}
         prepared: dict[str, np.ndarray] = {}
         for slot, (buffer, array) in enumerate(zip(self.signature.buffers, arrays, strict=True)):
@@ -116,7 +100,8 @@ class LoadedProgram:
                 size = compile_expression(buffer.size, self.signature.symbols)(list(sizes))
                 arenas.append(aligned_empty([max(size, ALIGNMENT)], np.dtype(np.uint8)))
                 pointers[slot] = arenas[-1].ctypes.data
-        entry(ctypes.addressof(pointers), ctypes.addressof(sizes), default_threads())
+        threads = default_threads() if self.uses_threads else 1
+        entry(ctypes.addressof(pointers), ctypes.addressof(sizes), threads)
 
     def _arrays(self, program: CompiledProgram) -> list[np.ndarray | None]:
         """The constants of the pointer table: weights, prepared buffers and counters."""

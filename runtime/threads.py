@@ -14,7 +14,7 @@ _OPENMP_LIBRARIES = ("libgomp.so.1", "libomp.so.5", "libomp.so", "libiomp5.so")
 SPINS = 4000
 """How often a thread of a team looks for the next loop before it goes to sleep: about 50 microseconds."""
 
-_OPENMP_FUNCTIONS = ("GOMP_parallel", "omp_get_thread_num")
+OPENMP_FUNCTIONS = ("GOMP_parallel", "omp_get_thread_num")
 
 _active = 0
 _active_lock = threading.Lock()
@@ -37,7 +37,7 @@ def openmp_symbols() -> dict[str, int]:
     for name in _OPENMP_LIBRARIES:
         try:
             library = ctypes.CDLL(name, mode=ctypes.RTLD_GLOBAL)
-            functions = {symbol: getattr(library, symbol) for symbol in _OPENMP_FUNCTIONS}
+            functions = {symbol: getattr(library, symbol) for symbol in OPENMP_FUNCTIONS}
         except (OSError, AttributeError):
             continue
         return {symbol: ctypes.cast(function, ctypes.c_void_p).value or 0 for symbol, function in functions.items()}

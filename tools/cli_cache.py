@@ -63,7 +63,6 @@ def _megabytes(size: int) -> str:
 
 
 def _why(cache: Cache, options: argparse.Namespace) -> Iterator[str]:
-    from aicc.backends.llvm.targets import target_by_name
     from aicc.compiler import OPT_LEVELS
     from aicc.model_cache import ModelCache
     from aicc.model_content import content_of
@@ -73,7 +72,6 @@ def _why(cache: Cache, options: argparse.Namespace) -> Iterator[str]:
         content_of(options.model),
         OPT_LEVELS[options.opt_level],
         pipeline_options(options),
-        target_by_name(options.target),
     )
     if place is None:
         with open(options.model, "rb"):  # says why, if it cannot be read

@@ -18,7 +18,7 @@ from aicc.dialects.graph.buffers import make_buffer, settle_names
 from aicc.lowering.context import make_context, registry
 from aicc.lowering.loops_to_llvm import lower_parts
 from aicc.lowering.pipelines import Step
-from aicc.objects import keep, make_object
+from aicc.objects import keep, make_object, runtime_objects
 from aicc.runtime.cache import Cache
 from aicc.runtime.compiled import CompiledProgram
 from aicc.runtime.model import Model
@@ -55,7 +55,9 @@ def compile_through(module: ModuleOp, passes: Sequence[ModulePass], machine: Tar
         buffers = settle_names(module)
         parts = list(lower_parts(module))
         text, has_prepare = signature_text(parts[0])
+        signature = parse_signature(text)
         made = [make_object(module_to_llvm_text(part), "", machine, store) for part in parts]
+        made += runtime_objects(signature, machine, store)
         if store is not None:
             keep(made, store)
     weights: dict[str, np.ndarray] = {}
@@ -64,7 +66,7 @@ def compile_through(module: ModuleOp, passes: Sequence[ModulePass], machine: Tar
             buffer = buffers.get(entry["name"]) or make_buffer(entry["name"], entry.get("file"))
             weights[entry["name"]] = buffer.array()
     images = [one.image for one in made]
-    return Model(CompiledProgram(parse_signature(text), images, weights, has_prepare), threads=threads)
+    return Model(CompiledProgram(signature, images, weights, has_prepare), threads=threads)
 
 
 def run_model(model: Model, inputs: Mapping[str, Any]) -> list[np.ndarray]:

@@ -7,13 +7,14 @@ them does not depend on where it is compiled.
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import os
-from dataclasses import dataclass
+import platform
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
-
-import llvmlite.binding as llvm
 
 from aicc.transforms.target_facts import TargetFacts
 
@@ -103,19 +104,16 @@ def target_by_name(name: str) -> Target:
     raise TargetError(f"unknown target '{name}'; {hint}")
 
 
-def lacking_here(target: Target) -> str | None:
-    """What this machine lacks to run code for `target`; None if it can run it."""
-    architecture = target.triple.partition("-")[0]
-    if architecture != llvm.get_process_triple().partition("-")[0]:
-        return f"is no {architecture}"
-    have = llvm.get_host_cpu_features()
-    lacking = [feature for feature in target.needs if not have.get(feature)]
-    return f"lacks {', '.join(lacking)}" if lacking else None
+def plain_target(target: Target) -> Target:
+    """Any machine of the kind of `target`."""
+    return replace(target, name="plain", cpu="x86-64" if target.triple.startswith("x86_64") else "generic", features="")
 
 
 @cache
 def host_target() -> Target:
     """The machine that this process runs on."""
+    import llvmlite.binding as llvm
+
     have = {name for name, present in llvm.get_host_cpu_features().items() if present}
     triple = llvm.get_process_triple()
     l1, l2, l3 = _cache_sizes()
@@ -136,6 +134,25 @@ def host_target() -> Target:
         has_dot_product=bool(have & {"avx512vnni", "avxvnni", "dotprod"}),
         has_masked=wide,
     )
+
+
+def host_facts() -> dict[str, str | int]:
+    """What `host_target` follows from, found without LLVM, which takes long to load."""
+    l1, l2, l3 = _cache_sizes()
+    lines: set[str] = set()
+    with contextlib.suppress(OSError):
+        text = Path("/proc/cpuinfo").read_text()
+        lines = {line for line in text.splitlines() if line.partition(":")[0].strip() in _IDENTITY}
+    digest = hashlib.sha256("\n".join(sorted(lines)).encode()).hexdigest()
+    sizes = {"l1_bytes": l1, "l2_bytes": l2, "l3_bytes": l3, "cores": len(os.sched_getaffinity(0))}
+    return {"name": "host", "machine": platform.machine(), "processor": digest, **sizes}
+
+
+_IDENTITY = frozenset(
+    ["vendor_id", "cpu family", "model", "model name", "stepping", "flags", "Features"]
+    + [f"CPU {part}" for part in ("implementer", "architecture", "variant", "part", "revision")]
+)
+"""Lines in Linux's list of processors that tell what they can do."""
 
 
 def _cache_sizes() -> tuple[int, int, int]:

@@ -10,12 +10,9 @@ Arrays must be C-contiguous and of the memref's element type (booleans as numpy 
 from __future__ import annotations
 
 import ctypes
-import itertools
 from collections.abc import Callable
-from functools import cache
 from typing import Any
 
-import llvmlite.binding as llvm
 import ml_dtypes
 import numpy as np
 from xdsl.dialects import func
@@ -33,43 +30,20 @@ from aicc.backends.llvm.targets import host_target
 from aicc.backends.llvm.writer import module_to_llvm_text
 from aicc.lowering.loops_to_llvm import lower_module
 from aicc.lowering.parse import parse_module
-from aicc.runtime.parallel import link_shim
+from aicc.runtime.parallel import shim_text
+from aicc.runtime.program import link
 from aicc.transforms.verify import verify
-
-_counter = itertools.count()
-
-
-@cache
-def engine() -> Any:
-    """The JIT that all tests of a process share."""
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
-    machine = llvm.Target.from_default_triple().create_target_machine(
-        cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), jit=True
-    )
-    return llvm.create_lljit_compiler(machine, use_jit_link=False)
-
-
-@cache
-def shim() -> Any:
-    """What runs loops on threads."""
-    return link_shim(engine())
 
 
 def load_object(image: bytes, *names: str) -> dict[str, int]:
     """Addresses of functions in an object, with the runtime's `aicc_parallel` linked in."""
-    builder = llvm.JITLibraryBuilder()
-    builder.import_symbol("aicc_parallel", shim()["aicc_parallel"])
-    builder.add_object_img(image).add_current_process()
-    for name in names:
-        builder.export_symbol(name)
-    tracker = builder.link(engine(), f"test_{next(_counter)}")
-    _trackers.append(tracker)
-    return {name: tracker[name] for name in names}
+    code = link([image, emit_object(shim_text(), host_target())], names)
+    _code.append(code)
+    return {name: code.address(name) for name in names}
 
 
-_trackers: list[Any] = []
-"""Code lives as long as its tracker."""
+_code: list[Any] = []
+"""Code lives as long as what linked it."""
 
 
 def _c_type(type_: Any) -> Any:

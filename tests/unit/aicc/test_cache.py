@@ -87,7 +87,7 @@ def test_a_warm_compile_imports_no_compiler_and_prepares_nothing(folder: Path, t
         "LoadedProgram._prepare = None\n"
         f"y = aicc.compile({given})(np.array([3, 1], np.int64))[0]\n"
         "print(y.tolist())\n"
-        "compiler = ('xdsl', 'onnx.', 'aicc.dialects.', 'aicc.transforms.l', 'aicc.lowering.l')\n"
+        "compiler = ('llvmlite', 'xdsl', 'onnx.', 'aicc.dialects.', 'aicc.transforms.l', 'aicc.lowering.l')\n"
         "print([n for n in sys.modules if n.startswith(compiler)])\n",
         folder,
     )

@@ -14,6 +14,7 @@ from aicc.backends.llvm.targets import host_target
 from aicc.backends.llvm.writer import module_to_llvm_text
 from aicc.lowering.loops_to_llvm import lower_module
 from aicc.lowering.parse import parse_module
+from aicc.objects import runtime_objects
 from aicc.runtime.compiled import CompiledProgram
 from aicc.runtime.model import Model
 from aicc.runtime.signature import parse_signature
@@ -95,7 +96,9 @@ def test_the_runtime_calls_them(threads: int):
     module = lowered()
     image = emit_object(module_to_llvm_text(module), host_target())
     weights = {"w": np.array([10, 20, 30, 40], np.float32)}
-    program = CompiledProgram(parse_signature(signature_text(module)), [image], weights, has_prepare=True)
+    signature = parse_signature(signature_text(module))
+    images = [image, *(own.image for own in runtime_objects(signature, host_target()))]
+    program = CompiledProgram(signature, images, weights, has_prepare=True)
     model = Model(program, threads=threads)
     for n in (1, 5, 100):
         x = np.arange(n, dtype=np.float32)

@@ -4,12 +4,23 @@ import ctypes
 import threading
 import time
 from collections.abc import Callable
+from functools import cache
+from typing import Any
 
 import pytest
 
-from aicc.runtime.parallel import CHUNKS
-from aicc.runtime.program import runtime_functions
+from aicc.backends.llvm.objects import emit_object
+from aicc.backends.llvm.targets import host_target
+from aicc.runtime.parallel import CHUNKS, shim_text
+from aicc.runtime.program import link
 from aicc.runtime.threads import openmp_symbols
+
+
+@cache
+def runtime() -> Any:
+    """The functions under test."""
+    return link([emit_object(shim_text(), host_target())], ["aicc_parallel", "aicc_run"])
+
 
 BODY = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
 MAIN = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
@@ -22,12 +33,12 @@ several = pytest.mark.skipif(not openmp_symbols(), reason="no OpenMP runtime her
 def parallel(body: Callable[[int, int], None], total: int, grain: int, threads: int) -> None:
     """Runs a loop of Python code."""
     function = BODY(lambda _, begin, end: body(begin, end))
-    PARALLEL(runtime_functions()["aicc_parallel"])(function, None, total, grain, threads)
+    PARALLEL(runtime().address("aicc_parallel"))(function, None, total, grain, threads)
 
 
 def in_team(main: Callable[[int], None], threads: int, spins: int = 100) -> None:
     """Runs Python code as a program whose loops a team shares."""
-    RUN(runtime_functions()["aicc_run"])(MAIN(lambda _, __, count: main(count)), None, None, threads, spins)
+    RUN(runtime().address("aicc_run"))(MAIN(lambda _, __, count: main(count)), None, None, threads, spins)
 
 
 def check_parts(parts: list[tuple[int, int]], total: int, grain: int, threads: int) -> None:
