@@ -154,6 +154,7 @@ PASSES: dict[str, PassEntry] = {
         "aicc.transforms.tensor_ops_widen_floats",
         "TensorOpsWidenFloatsPass",
         "converts operands of contractions from f16 and bf16 to f32 once",
+    ),
     "tensor-ops-winograd": PassEntry(
         "aicc.transforms.tensor_ops_winograd", "TensorOpsWinogradPass", "convolves by Winograd's algorithm"
     ),
