@@ -1,0 +1,83 @@
+// RUN: aicc-opt %s -p graph-quantised-products | filecheck %s
+
+// Rows and columns may have scales of their own; a zero point that is known to be 0 is left out.
+// CHECK-LABEL: func.func @matmul(
+// CHECK-SAME:    %[[X:[a-z0-9]+]]: tensor<?x6xui8, #graph.dims<N>>, %[[XS:[a-z0-9]+]]: tensor<f32>, %[[XZ:[a-z0-9]+]]: tensor<ui8>, %[[W:[a-z0-9]+]]: tensor<6x8xi8>, %[[WS:[a-z0-9]+]]: tensor<8xf32>)
+// CHECK:         %[[P:.*]] = graph.matmul_integer %[[X]], %[[W]] lhs_zero(%[[XZ]]) : {{.*}} -> tensor<?x8xi32, #graph.dims<N>>
+// CHECK-NEXT:    %[[F:.*]] = graph.cast %[[P]]
+// CHECK-NEXT:    %[[S:.*]] = graph.mul %[[XS]], %[[WS]]
+// CHECK-NEXT:    %[[R:.*]] = graph.mul %[[F]], %[[S]]
+// CHECK-NEXT:    func.return %[[R]]
+func.func @matmul(%x: tensor<?x6xui8, #graph.dims<N>>, %xs: tensor<f32>, %xz: tensor<ui8>, %w: tensor<6x8xi8>, %ws: tensor<8xf32>) -> tensor<?x8xf32, #graph.dims<N>> {
+  %x1 = graph.cast %x : tensor<?x6xui8, #graph.dims<N>> -> tensor<?x6xi32, #graph.dims<N>>
+  %x2 = graph.cast %xz : tensor<ui8> -> tensor<i32>
+  %x3 = graph.sub %x1, %x2 : tensor<?x6xi32, #graph.dims<N>>, tensor<i32> -> tensor<?x6xi32, #graph.dims<N>>
+  %x4 = graph.cast %x3 : tensor<?x6xi32, #graph.dims<N>> -> tensor<?x6xf32, #graph.dims<N>>
+  %a = graph.mul %x4, %xs : tensor<?x6xf32, #graph.dims<N>>, tensor<f32> -> tensor<?x6xf32, #graph.dims<N>>
+  %wz = graph.constant dense<0> : tensor<8xi32>
+  %w1 = graph.cast %w : tensor<6x8xi8> -> tensor<6x8xi32>
+  %w2 = graph.sub %w1, %wz : tensor<6x8xi32>, tensor<8xi32> -> tensor<6x8xi32>
+  %w3 = graph.cast %w2 : tensor<6x8xi32> -> tensor<6x8xf32>
+  %b = graph.mul %w3, %ws : tensor<6x8xf32>, tensor<8xf32> -> tensor<6x8xf32>
+  %r = graph.matmul %a, %b : tensor<?x6xf32, #graph.dims<N>>, tensor<6x8xf32> -> tensor<?x8xf32, #graph.dims<N>>
+  func.return %r : tensor<?x8xf32, #graph.dims<N>>
+}
+
+// Integers, scales and zero points are transposed with the weights.
+// CHECK-LABEL: func.func @linear(
+// CHECK:         %[[Z:.*]] = graph.constant dense<{{.*}}> : tensor<2x1xi8>
+// CHECK:         %[[T:.*]] = graph.transpose %[[Z]] {permutation = [1, 0]} : tensor<2x1xi8> -> tensor<1x2xi8>
+// CHECK:         %[[W:.*]] = graph.transpose %{{.*}} {permutation = [1, 0]} : tensor<2x6xi8> -> tensor<6x2xi8>
+// CHECK:         graph.transpose %{{.*}} {permutation = [1, 0]} : tensor<2x1xf32> -> tensor<1x2xf32>
+// CHECK:         graph.matmul_integer %{{.*}}, %[[W]] rhs_zero(%[[T]])
+// CHECK:         graph.add %{{.*}}, %{{.*}} : tensor<5x2xf32>, tensor<2xf32> -> tensor<5x2xf32>
+func.func @linear(%x: tensor<5x6xi8>, %xs: tensor<f32>, %w: tensor<2x6xi8>, %ws: tensor<2x1xf32>, %bias: tensor<2xf32>) -> tensor<5x2xf32> {
+  %x1 = graph.cast %x : tensor<5x6xi8> -> tensor<5x6xi32>
+  %x2 = graph.cast %x1 : tensor<5x6xi32> -> tensor<5x6xf32>
+  %a = graph.mul %x2, %xs : tensor<5x6xf32>, tensor<f32> -> tensor<5x6xf32>
+  %wz = graph.constant dense<[[3], [-4]]> : tensor<2x1xi32>
+  %w1 = graph.cast %w : tensor<2x6xi8> -> tensor<2x6xi32>
+  %w2 = graph.sub %w1, %wz : tensor<2x6xi32>, tensor<2x1xi32> -> tensor<2x6xi32>
+  %w3 = graph.cast %w2 : tensor<2x6xi32> -> tensor<2x6xf32>
+  %b = graph.mul %w3, %ws : tensor<2x6xf32>, tensor<2x1xf32> -> tensor<2x6xf32>
+  %r = graph.linear %a, %b bias(%bias) {transpose_w} : tensor<5x6xf32>, tensor<2x6xf32>, tensor<2xf32> -> tensor<5x2xf32>
+  func.return %r : tensor<5x2xf32>
+}
+
+// CHECK-LABEL: func.func @conv(
+// CHECK:         %[[P:.*]] = graph.conv_integer %{{.*}}, %{{.*}} {strides = [1, 1], pads = [1, 1, 1, 1], dilations = [1, 1]}
+// CHECK:         %[[S:.*]] = graph.reshape %{{.*}} : tensor<4x1x1x1xf32> -> tensor<4x1x1xf32>
+// CHECK:         graph.mul %{{.*}}, %[[S]]
+// CHECK-NOT:     graph.conv %
+// CHECK:         func.return
+func.func @conv(%x: tensor<1x2x8x8xi8>, %xs: tensor<f32>, %w: tensor<4x2x3x3xi8>, %ws: tensor<4x1x1x1xf32>, %bias: tensor<4xf32>) -> tensor<1x4x8x8xf32> {
+  %x1 = graph.cast %x : tensor<1x2x8x8xi8> -> tensor<1x2x8x8xf32>
+  %a = graph.mul %x1, %xs : tensor<1x2x8x8xf32>, tensor<f32> -> tensor<1x2x8x8xf32>
+  %w1 = graph.cast %w : tensor<4x2x3x3xi8> -> tensor<4x2x3x3xf32>
+  %b = graph.mul %w1, %ws : tensor<4x2x3x3xf32>, tensor<4x1x1x1xf32> -> tensor<4x2x3x3xf32>
+  %r = graph.conv %a, %b bias(%bias) {strides = [1, 1], pads = [1, 1, 1, 1], dilations = [1, 1]} : tensor<1x2x8x8xf32>, tensor<4x2x3x3xf32>, tensor<4xf32> -> tensor<1x4x8x8xf32>
+  func.return %r : tensor<1x4x8x8xf32>
+}
+
+// A scale that varies along what is summed over; one float operand; integers of 16 bits; one channel per group.
+// CHECK-LABEL: func.func @not(
+// CHECK-NOT:     _integer
+// CHECK:         func.return
+func.func @not(%x: tensor<5x6xi8>, %rows: tensor<6xf32>, %s: tensor<f32>, %w: tensor<6x2xi8>, %f: tensor<6x2xf32>, %v: tensor<6x2xi16>, %i: tensor<1x4x8x8xi8>, %k: tensor<4x1x3x3xi8>) -> (tensor<5x2xf32>, tensor<5x2xf32>, tensor<5x2xf32>, tensor<1x4x6x6xf32>) {
+  %x1 = graph.cast %x : tensor<5x6xi8> -> tensor<5x6xf32>
+  %a = graph.mul %x1, %rows : tensor<5x6xf32>, tensor<6xf32> -> tensor<5x6xf32>
+  %c = graph.mul %x1, %s : tensor<5x6xf32>, tensor<f32> -> tensor<5x6xf32>
+  %w1 = graph.cast %w : tensor<6x2xi8> -> tensor<6x2xf32>
+  %b = graph.mul %w1, %s : tensor<6x2xf32>, tensor<f32> -> tensor<6x2xf32>
+  %v1 = graph.cast %v : tensor<6x2xi16> -> tensor<6x2xf32>
+  %d = graph.mul %v1, %s : tensor<6x2xf32>, tensor<f32> -> tensor<6x2xf32>
+  %0 = graph.matmul %a, %b : tensor<5x6xf32>, tensor<6x2xf32> -> tensor<5x2xf32>
+  %1 = graph.matmul %c, %f : tensor<5x6xf32>, tensor<6x2xf32> -> tensor<5x2xf32>
+  %2 = graph.matmul %c, %d : tensor<5x6xf32>, tensor<6x2xf32> -> tensor<5x2xf32>
+  %i1 = graph.cast %i : tensor<1x4x8x8xi8> -> tensor<1x4x8x8xf32>
+  %i2 = graph.mul %i1, %s : tensor<1x4x8x8xf32>, tensor<f32> -> tensor<1x4x8x8xf32>
+  %k1 = graph.cast %k : tensor<4x1x3x3xi8> -> tensor<4x1x3x3xf32>
+  %k2 = graph.mul %k1, %s : tensor<4x1x3x3xf32>, tensor<f32> -> tensor<4x1x3x3xf32>
+  %3 = graph.conv %i2, %k2 {strides = [1, 1], pads = [0, 0, 0, 0], dilations = [1, 1], groups = 4} : tensor<1x4x8x8xf32>, tensor<4x1x3x3xf32> -> tensor<1x4x6x6xf32>
+  func.return %0, %1, %2, %3 : tensor<5x2xf32>, tensor<5x2xf32>, tensor<5x2xf32>, tensor<1x4x6x6xf32>
+}

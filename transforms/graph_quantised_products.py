@@ -1,0 +1,224 @@
+"""
+`graph-quantised-products`: products of dequantised tensors become products of their integers.
+
+Before: %a = dequantized %x, %sa, %za   (mul (cast (sub (cast %x), %za)), %sa)    After: %p = graph.matmul_integer
+        %b = dequantized %w, %sb                                                              %x, %w lhs_zero(%za)
+        %r = graph.matmul %a, %b                                                         %r = cast(%p) * (%sa * %sb)
+
+This is what a model with `QuantizeLinear` and `DequantizeLinear` around its operators means. Sums of integers are
+exact, and only the scales round: with u = 2^-24 and K products per result, both forms are within
+`(K + 6) * u * sum(|a| * |b|)` of each other, and the new one is within `4 * u * |result|` of the product of the
+dequantised numbers.
+
+Applies to `graph.matmul`, `graph.linear` and `graph.conv` in f32 whose operands are both dequantised integers of 8 bits
+with scales that do not vary along what is summed over, if no sum of K products can leave i32. Convolutions must have
+more than one channel per group, and an even number of them in several groups: others have nothing that dot products
+could take.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp, f32, i32
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation, SSAValue
+from xdsl.passes import ModulePass
+
+from aicc.dialects.graph.arithmetic import AddOp, MulOp, SubOp
+from aicc.dialects.graph.assembly import array_values
+from aicc.dialects.graph.buffers import constant_array
+from aicc.dialects.graph.choice import CastOp
+from aicc.dialects.graph.constants import ConstantOp
+from aicc.dialects.graph.conv import ConvOp
+from aicc.dialects.graph.dims import Dim, dim_prod, dims_of
+from aicc.dialects.graph.dtypes import bit_width, is_integer, numpy_dtype
+from aicc.dialects.graph.integer_products import ConvIntegerOp, MatmulIntegerOp
+from aicc.dialects.graph.interfaces import OpBuilder, element_type_of
+from aicc.dialects.graph.matmul import LinearOp, MatmulOp
+from aicc.dialects.graph.movement import ReshapeOp, TransposeOp
+from aicc.transforms.graph_functions import main_functions
+from aicc.transforms.graph_rewrite import rewrite
+
+MOST_PRODUCTS = (1 << 31) // (255 * 255)
+"""Sums of so many products of differences of 8-bit integers stay within i32."""
+
+
+@dataclass(frozen=True)
+class Dequantized:
+    """What a tensor of floats stands for: `(integers - zero) * scale`."""
+
+    integers: SSAValue
+    scale: SSAValue
+    zero: SSAValue | None
+    """As the model has it: in the type of the integers, or a constant in i32."""
+
+    def varying(self) -> set[int]:
+        """The axes of the tensor along which scale or zero point vary."""
+        rank = len(dims_of(self.integers.type))
+        found: set[int] = set()
+        for value in (self.scale, self.zero):
+            dims = () if value is None else dims_of(value.type)
+            found |= {rank - len(dims) + axis for axis, size in enumerate(dims) if size != 1}
+        return found
+
+
+def find_dequantized(value: SSAValue) -> Dequantized | None:
+    """The integers that `value` stands for; `None` if it is something else."""
+    product = value.owner
+    if not isinstance(product, MulOp) or element_type_of(value) != f32:
+        return None
+    for floats, scale in ((product.lhs, product.rhs), (product.rhs, product.lhs)):
+        cast = floats.owner
+        if not isinstance(cast, CastOp) or dims_of(floats.type) != dims_of(value.type):
+            continue
+        wide, zero = cast.x, None
+        if isinstance(difference := wide.owner, SubOp) and element_type_of(wide) == i32:
+            wide, zero = difference.lhs, difference.rhs
+            if isinstance(zero.owner, CastOp):
+                zero = zero.owner.x
+            elif not isinstance(zero.owner, ConstantOp):
+                continue
+        integers = wide.owner.x if isinstance(wide.owner, CastOp) else wide
+        if not _is_byte(integers) or dims_of(integers.type) != dims_of(value.type):
+            continue
+        if zero is None or isinstance(zero.owner, ConstantOp) or element_type_of(zero) == element_type_of(integers):
+            return Dequantized(integers, scale, zero)
+    return None
+
+
+def _is_byte(value: SSAValue) -> bool:
+    element = element_type_of(value)
+    return is_integer(element) and bit_width(element) == 8
+
+
+def _zero_point(b: OpBuilder, found: Dequantized) -> SSAValue | None:
+    """The zero point in the type of the integers; none where it is known to be 0."""
+    zero = found.zero
+    if zero is None or not isinstance(zero.owner, ConstantOp):
+        return zero
+    array = constant_array(zero.owner)
+    if not array.any():
+        return None
+    element = element_type_of(found.integers)
+    if element_type_of(zero) == element:
+        return zero
+    return b.add(ConstantOp.from_array(array.astype(numpy_dtype(element))))
+
+
+def _in_range(found: Dequantized) -> bool:
+    """Whether a constant zero point is an integer of the type."""
+    if found.zero is None or not isinstance(found.zero.owner, ConstantOp):
+        return True
+    limits, array = np.iinfo(numpy_dtype(element_type_of(found.integers))), constant_array(found.zero.owner)
+    return bool(((array >= limits.min) & (array <= limits.max)).all())
+
+
+def _both(*values: SSAValue) -> tuple[Dequantized, Dequantized] | None:
+    found = [find_dequantized(value) for value in values]
+    left, right = found
+    return None if left is None or right is None or not (_in_range(left) and _in_range(right)) else (left, right)
+
+
+def _scaled(b: OpBuilder, total: SSAValue, scales: Sequence[SSAValue]) -> SSAValue:
+    """The integers of a product as floats, by two scales that broadcast to it."""
+    result = b.add(CastOp(total, f32))
+    if any(dim_prod(dims_of(scale.type)) == 1 for scale in scales):
+        return b.add(MulOp(result, b.add(MulOp(*scales))))
+    for scale in scales:
+        result = b.add(MulOp(result, scale))
+    return result
+
+
+def _swapped(b: OpBuilder, value: SSAValue) -> SSAValue:
+    """The last two axes of a value swapped; a value of lower rank is for the whole tensor."""
+    rank = len(dims_of(value.type))
+    return value if rank < 2 else b.add(TransposeOp(value, [*range(rank - 2), rank - 1, rank - 2]))
+
+
+def _transposed(b: OpBuilder, found: Dequantized) -> Dequantized:
+    zero = found.zero if found.zero is None else _swapped(b, found.zero)
+    return Dequantized(_swapped(b, found.integers), _swapped(b, found.scale), zero)
+
+
+def integer_matmul(op: Operation, b: OpBuilder) -> Sequence[SSAValue] | None:
+    """A matrix product of dequantised operands."""
+    assert isinstance(op, MatmulOp)
+    result = _product(b, op.lhs, op.rhs, (op.transpose_a is not None, op.transpose_b is not None))
+    return None if result is None else [result]
+
+
+def integer_linear(op: Operation, b: OpBuilder) -> Sequence[SSAValue] | None:
+    """An affine map with dequantised weights of a dequantised tensor."""
+    assert isinstance(op, LinearOp)
+    if len(dims_of(op.x.type)) < 2:
+        return None
+    result = _product(b, op.x, op.weight, (False, op.transpose_w is not None))
+    if result is None or op.bias is None:
+        return None if result is None else [result]
+    return [b.add(AddOp(result, op.bias))]
+
+
+def _product(b: OpBuilder, lhs: SSAValue, rhs: SSAValue, swaps: tuple[bool, bool]) -> SSAValue | None:
+    """The product of two operands, of which `swaps` says whether their last two axes are read swapped."""
+    both, depth = _both(lhs, rhs), dims_of(lhs.type)[-2 if swaps[0] else -1]
+    if both is None or not isinstance(depth, int) or depth > MOST_PRODUCTS:
+        return None
+    for number, (found, swap) in enumerate(zip(both, swaps, strict=True)):
+        rank = len(dims_of(found.integers.type))
+        # The axis that is not summed over: rows of the left operand, columns of the right one.
+        if not found.varying() <= {rank - 2 if (number == 0) != swap else rank - 1}:
+            return None
+    sides: list[Dequantized] = []
+    for found, swap in zip(both, swaps, strict=True):
+        own = replace(found, zero=_zero_point(b, found))
+        sides.append(_transposed(b, own) if swap else own)
+    left, right = sides
+    total = b.add(MatmulIntegerOp(left.integers, right.integers, left.zero, right.zero))
+    return _scaled(b, total, (left.scale, right.scale))
+
+
+def integer_convolution(op: Operation, b: OpBuilder) -> Sequence[SSAValue] | None:
+    """A convolution of a dequantised image with dequantised weights."""
+    assert isinstance(op, ConvOp)
+    both = _both(op.x, op.weight)
+    outputs, channels, *_ = weight = dims_of(op.weight.type)
+    depth = dim_prod(weight[1:])
+    if both is None or not isinstance(depth, int) or not isinstance(channels, int) or depth > MOST_PRODUCTS:
+        return None
+    image, weights = both
+    alone = channels == 1 or (op.group_count > 1 and channels % 2 == 1)
+    if alone or image.varying() or not weights.varying() <= {0}:
+        return None
+    strides, dilations = array_values(op.strides), array_values(op.dilations)
+    zeros = _zero_point(b, image), _zero_point(b, weights)
+    total = b.add(
+        ConvIntegerOp(image.integers, weights.integers, *zeros, strides, op.pads.data, dilations, op.group_count)
+    )
+    channel: tuple[Dim, ...] = (outputs, *[1] * (len(weight) - 2))
+    scale = weights.scale
+    if weights.varying() and dim_prod(dims_of(scale.type)) != 1:
+        scale = b.add(ReshapeOp(scale, channel))
+    elif dims_of(scale.type):
+        scale = b.add(ReshapeOp(scale, ()))
+    own = b.add(ReshapeOp(image.scale, ())) if dims_of(image.scale.type) else image.scale
+    result = _scaled(b, total, (own, scale))
+    return [result if op.bias is None else b.add(AddOp(result, b.add(ReshapeOp(op.bias, channel))))]
+
+
+@dataclass(frozen=True)
+class GraphQuantisedProductsPass(ModulePass):
+    """Makes products of dequantised tensors products of integers."""
+
+    name = "graph-quantised-products"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for function in main_functions(op):
+            self.apply_to_function(ctx, function)
+
+    def apply_to_function(self, ctx: Context, func: FuncOp) -> None:
+        """Rewrites one function."""
+        rewrite(func, {ConvOp: [integer_convolution], LinearOp: [integer_linear], MatmulOp: [integer_matmul]})
