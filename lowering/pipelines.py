@@ -89,6 +89,8 @@ def _o2(options: PipelineOptions) -> tuple[Stage, ...]:
                 # First: the levels below know calls of kernels only.
                 "graph-inline-calls",
                 "graph-infer-shapes",
+                # While operands are as the model has them.
+                "graph-quantised-products",
                 # Before decomposition, which would hide the pattern convolution + batch normalisation.
                 "graph-simplify",
                 "graph-fold-batch-norm",

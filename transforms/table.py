@@ -38,6 +38,11 @@ PASSES: dict[str, PassEntry] = {
         "GraphInlineCallsPass",
         "puts the bodies of called functions in the place of their calls",
     ),
+    "graph-quantised-products": PassEntry(
+        "aicc.transforms.graph_quantised_products",
+        "GraphQuantisedProductsPass",
+        "makes products of dequantised tensors products of integers",
+    ),
     "graph-simplify": PassEntry(
         "aicc.transforms.graph_simplify",
         "GraphSimplifyPass",
