@@ -71,11 +71,19 @@ class Member:
         return self.nest, self.shared[position]
 
     def reuses(self, loop: Loop) -> bool:
-        """Whether the nest is a contraction that takes some input again for each iteration of a loop."""
-        if not self.nest.chains or not any(own.trips > 1 for own in self.own):
+        """
+        Whether the nest is a contraction that takes some input again for each iteration of a loop, and for that only.
+
+        A convolution takes its weights again for each pixel of an image, and needs no other images for it.
+        """
+        own = [other for other in self.own if other.trips > 1]
+        if not self.nest.chains or not own:
             return False
         inner = {chain[-1].op.block for chain in self.nest.chains}
-        return any(access.op.parent in inner and not access.depends(loop) for access in self.nest.loads)
+        return any(
+            access.op.parent in inner and not access.depends(loop) and all(map(access.depends, own))
+            for access in self.nest.loads
+        )
 
 
 def fuse_blocks(kernel: Kernel) -> None:

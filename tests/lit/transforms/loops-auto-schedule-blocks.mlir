@@ -76,3 +76,39 @@ func.func private @other_rows(%s0: index, %x: memref<?x32xf32, #loops.dims<s0>>,
   }
   func.return
 }
+
+// A convolution takes its weights again for each pixel: it needs no other images for that, and a batch is no block.
+// CHECK-LABEL: transform.named_sequence @images_schedule
+// CHECK-NOT:     a block stays in cache
+// CHECK:         transform.yield
+func.func private @images(%n: index, %x: memref<?x64x32xf32, #loops.dims<s0>>, %w: memref<64x32x2xf32>, %o: memref<?x64x64xf32, #loops.dims<s0>>)
+    attributes {aicc.kernel, aicc.symbols = ["s0"], aicc.num_outputs = 1 : i64} {
+  %z = arith.constant 0.0 : f32
+  %p = loops.alloc : memref<?x65x32xf32, #loops.dims<s0>>
+  loops.for "s0_d0" %i = 0 to %n parallel {
+    loops.for "s0_d1" %j = 0 to 65 parallel {
+      loops.for "s0_d2" %c = 0 to 32 parallel {
+        %v = loops.load %x[%i, %j - 1, %c] fill 0.0 : f32 : memref<?x64x32xf32, #loops.dims<s0>> to f32
+        loops.store %v, %p[%i, %j, %c] : f32 to memref<?x65x32xf32, #loops.dims<s0>>
+      }
+    }
+  }
+  loops.for "s1_d0" %i = 0 to %n parallel {
+    loops.for "s1_d1" %j = 0 to 64 parallel {
+      loops.for "s1_d2" %m = 0 to 64 parallel {
+        %s = loops.for "s1_d3" %c = 0 to 32 iter_args(%a = %z) -> (f32) {
+          %r = loops.for "s1_d4" %k = 0 to 2 iter_args(%b = %a) -> (f32) {
+            %u = loops.load %p[%i, %j + %k, %c] : memref<?x65x32xf32, #loops.dims<s0>> to f32
+            %q = loops.load %w[%m, %c, %k] : memref<64x32x2xf32> to f32
+            %e = arith.mulf %u, %q fastmath<contract,reassoc> : f32
+            %t = arith.addf %b, %e fastmath<contract,reassoc> : f32
+            loops.yield %t : f32
+          }
+          loops.yield %r : f32
+        }
+        loops.store %s, %o[%i, %j, %m] : f32 to memref<?x64x64xf32, #loops.dims<s0>>
+      }
+    }
+  }
+  func.return
+}
