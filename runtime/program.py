@@ -22,7 +22,7 @@ from aicc.runtime.linker import Linked, LinkError, UnsupportedObject
 from aicc.runtime.memory import ALIGNMENT, aligned_empty, long_lived_blocks
 from aicc.runtime.parallel import imports
 from aicc.runtime.profile import new_counters
-from aicc.runtime.threads import default_threads, openmp_symbols
+from aicc.runtime.threads import ThreadShare, default_threads, openmp_symbols
 
 if TYPE_CHECKING:
     from aicc.runtime.jit import Jitted
@@ -100,8 +100,9 @@ class LoadedProgram:
                 size = compile_expression(buffer.size, self.signature.symbols)(list(sizes))
                 arenas.append(aligned_empty([max(size, ALIGNMENT)], np.dtype(np.uint8)))
                 pointers[slot] = arenas[-1].ctypes.data
-        threads = default_threads() if self.uses_threads else 1
-        entry(ctypes.addressof(pointers), ctypes.addressof(sizes), threads)
+        # Not simply all cores: a forked child has no threads.
+        with ThreadShare(default_threads() if self.uses_threads else 1) as threads:
+            entry(ctypes.addressof(pointers), ctypes.addressof(sizes), threads)
 
     def _arrays(self, program: CompiledProgram) -> list[np.ndarray | None]:
         """The constants of the pointer table: weights, prepared buffers and counters."""

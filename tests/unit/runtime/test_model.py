@@ -2,6 +2,7 @@
 
 import os
 import threading
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
@@ -131,24 +132,45 @@ def test_results_do_not_depend_on_the_thread_count():
     assert all(np.array_equal(r, results[0]) for r in results[1:])
 
 
-@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-def test_a_forked_child_can_run_what_its_parent_ran():
-    x, w = arrays(700)
-    expected = model()(x, w)[0]
+def check_in_a_fork(right: Callable[[], bool]) -> None:
+    """`right()` holds in a forked child, which has none of its parent's threads and must not wait for them."""
     child = os.fork()
     if child == 0:
         status = 1
         try:
-            status = 0 if np.array_equal(model()(x, w)[0], expected) else 2
+            status = 0 if right() else 2
         finally:
             os._exit(status)
-    # A child that waits for threads it does not have would never end.
     waiter = threading.Timer(60, os.kill, (child, 9))
     waiter.start()
     _, status = os.waitpid(child, 0)
     waiter.cancel()
     assert os.waitstatus_to_exitcode(status) == 0
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_forked_child_can_run_what_its_parent_ran():
+    x, w = arrays(700)
+    expected = model()(x, w)[0]
+    check_in_a_fork(lambda: np.array_equal(model()(x, w)[0], expected))
     assert np.array_equal(model()(x, w)[0], expected)
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_forked_child_can_prepare_weights():
+    """Weights of 4 MB are packed by all cores, of which a child has one."""
+    module = parse_module("""
+func.func @main(%x: tensor<64x1024xf32>) -> tensor<64x1024xf32> {
+  %w = graph.constant dense<1.0> : tensor<1024x1024xf32>
+  %m = graph.matmul %x, %w : tensor<64x1024xf32>, tensor<1024x1024xf32> -> tensor<64x1024xf32>
+  func.return %m : tensor<64x1024xf32>
+}""")
+    weights = np.random.default_rng(0).random((1024, 1024), np.float32)
+    (constant,) = [op for op in module.walk() if op.name == "graph.constant"]
+    constant.properties["value"] = BufferAttr(Buffer("w", weights))
+    x = np.random.default_rng(1).random((64, 1024), np.float32)
+    expected = aicc.compile(module, threads=2, cache=False)(x)[0]
+    check_in_a_fork(lambda: np.array_equal(aicc.compile(module, threads=2, cache=False)(x)[0], expected))
 
 
 def test_every_kind_of_source(tmp_path: Path):
