@@ -112,7 +112,11 @@ def _upsample(ctx: NodeContext) -> Result:
     if mode not in ("nearest", "linear", "bilinear"):
         ctx.fail(f"mode '{mode}' is not supported")
     if ctx.version < 9:
-        given: Sequence[Numbers] = [np.array(float(scale)) for scale in ctx.attr_floats("scales")]
+        if ctx.version < 7:
+            scales: Sequence[float] = (1.0, 1.0, ctx.attr_float("height_scale"), ctx.attr_float("width_scale"))
+        else:
+            scales = ctx.attr_floats("scales")
+        given: Sequence[Numbers] = [np.array(float(scale)) for scale in scales]
         if len(given) != rank:
             ctx.fail(f"there are {len(given)} scales for {rank} axes")
     else:

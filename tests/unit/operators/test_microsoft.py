@@ -235,9 +235,7 @@ def test_rotary_embedding(interleaved):
 def test_what_is_not_supported():
     proto, _ = one_node("Gelu", [X], domain="com.microsoft", outputs=1)
     proto.graph.node[0].op_type = "LongformerAttention"
-    with pytest.raises(
-        ModelError, match=r"com.microsoft::LongformerAttention, opset 1.: the operator is not"
-    ):
+    with pytest.raises(ModelError, match=r"com.microsoft::LongformerAttention, opset 1.: the operator is not"):
         import_onnx(proto)
     proto, _ = one_node("FusedGemm", [floats(2, 2), floats(2, 2)], domain="com.microsoft", activation="Erf")
     with pytest.raises(ModelError, match="activation 'Erf' is not supported"):
