@@ -1,0 +1,1 @@
+../../aicc/sizes.py
