@@ -25,8 +25,8 @@ class TargetFacts:
     has_fma: bool = True
     masked: bool = False
     """Masked loads and stores cost about as much as plain ones."""
-    dot_product: str = ""
-    """The instruction that multiplies narrow integers and adds neighbours up: pmaddwd, vpdpbusd or sdot; none if empty."""
+    dot_products: tuple[str, ...] = ()
+    """Instructions that multiply narrow integers and add neighbours up: pmaddwd, vpdpbusd, sdot."""
 
     def lanes(self, element_bits: int) -> int:
         """Elements of that many bits in one register; at least 1."""

@@ -15,8 +15,9 @@ filled up with zeros.
 
 The instruction is that of the target: `pmaddwd` takes pairs of 16 bits, which hold every 8-bit integer less an 8-bit
 zero point, so that products are exact; weights that fit 8 bits are kept in these. (`pmaddubsw` would take 8 bits, but
-cuts sums off at 16.) Applies where both factors are known to fit, the dimension has at least two steps, and an operand
-that has to be packed at run time is used several times.
+cuts sums off at 16.) `vpdpbusd` and `sdot` take four bytes, of which zero points are taken out
+(`tensor_ops_dot_offsets`). Applies where both factors are known to fit, the dimension has at least two steps, and an
+operand that has to be packed at run time is used several times.
 """
 
 from __future__ import annotations
@@ -43,11 +44,18 @@ from aicc.dialects.tensor_ops.ops import KERNEL_ATTRIBUTE, CallOp
 from aicc.dialects.tensor_ops.structured import element_scalar
 from aicc.transforms.target_facts import TargetFacts, facts_of
 from aicc.transforms.tensor_ops_constants import constant_arguments
+from aicc.transforms.tensor_ops_dot_offsets import can_take_out, take_out
 from aicc.transforms.tensor_ops_editing import Operand, clean, operands_of, set_operands
 from aicc.transforms.tensor_ops_fuse import amount
 from aicc.transforms.tensor_ops_inline import inline_producer
 from aicc.transforms.tensor_ops_integer_sums import Factor, find_factors, fits
 from aicc.transforms.tensor_ops_prepare import outline
+
+PAIRS = ("pmaddwd",)
+"""Instructions that take two signed parts of 16 bits."""
+
+QUADS = ("vpdpbusd", "sdot")
+"""Instructions that take four parts of 8 bits, signed ones on the right; `vpdpbusd` unsigned ones on the left."""
 
 MIN_REUSE = 4
 """An operand is packed at run time if each element is multiplied at least so often."""
@@ -59,6 +67,7 @@ class Form:
 
     parts: int
     part_bits: int
+    unsigned: bool = False
 
     @property
     def type(self) -> IntegerType:
@@ -84,7 +93,9 @@ class DotProducts:
 
     def __init__(self, module: ModuleOp, facts: TargetFacts):
         self.module = module
-        self.using = f"{facts.dot_product}{facts.vector_bits}"
+        self.bits = facts.vector_bits
+        self.pairs = next((name for name in facts.dot_products if name in PAIRS), None)
+        self.quads = next((name for name in facts.dot_products if name in QUADS), None)
         self.constants = constant_arguments(module)
         self.calls: dict[str, list[CallOp]] = {}
         for op in module.walk():
@@ -100,32 +111,85 @@ class DotProducts:
                         self._rewrite(function, op)
 
     def _rewrite(self, function: FuncOp, op: StructuredOp) -> None:
-        factors = find_factors(op)
-        if factors is None or not all(fits(factor.range, 16) for factor in factors):
+        if self.quads is not None and self._with_quads(function, op, unsigned=self.quads == "vpdpbusd"):
             return
-        parts = 2
+        factors = find_factors(op)
+        if self.pairs is None or factors is None or not all(fits(factor.range, 16) for factor in factors):
+            return
+        found = self._sides(function, op, factors, 2)
+        if found is None:
+            return
+        reduction, sides = found
+        # The constant operand in the fewest bits, on the right.
+        if self._is_constant(function, op, sides[0].factor) and not self._is_constant(function, op, sides[1].factor):
+            sides = sides[::-1]
+        narrow = fits(sides[1].factor.range, 8)
+        self._replace(function, op, reduction, sides, [Form(2, 16), Form(2, 8 if narrow else 16)], self.pairs)
+
+    def _sides(
+        self, function: FuncOp, op: StructuredOp, factors: Sequence[Factor], parts: int
+    ) -> tuple[int, list[Side]] | None:
+        """The reduction dimension along which both factors are packed, and how; `None` if that cannot be or pay."""
         for reduction in reversed(range(op.parallel_count, len(op.dims))):
             size = op.dims[reduction]
             if isinstance(size, int) and size < 2:
                 continue
-            sides = [_side(op, factor, reduction, parts) for factor in factors]
-            left, right = sides
-            if left is None or right is None:
-                continue
-            chosen = [left, right]
-            if not all(self._pays(function, op, side) for side in chosen):
-                return
-            # The constant operand in the fewest bits, on the right.
-            if self._is_constant(function, op, left) and not self._is_constant(function, op, right):
-                chosen.reverse()
-            narrow = fits(chosen[1].factor.range, 8)
-            forms = [Form(parts, 16), Form(parts, 8 if narrow else 16)]
-            self._replace(function, op, reduction, chosen, forms)
-            return
+            sides = [side for factor in factors if (side := _side(op, factor, reduction, parts)) is not None]
+            if len(sides) == 2:
+                return (reduction, sides) if all(self._pays(function, op, side) for side in sides) else None
+        return None
 
-    def _is_constant(self, function: FuncOp, op: StructuredOp, side: Side) -> bool:
-        """Whether all that the side is made of is constant in every call."""
-        pending = [op.inputs[position] for position in side.factor.inputs]
+    def _with_quads(self, function: FuncOp, op: StructuredOp, unsigned: bool) -> bool:
+        """
+        Packs four bytes each, where one factor is bytes less a zero point and the other one fits signed bytes.
+
+        Zero points are taken out of the products, as the instruction has no room for differences.
+        """
+        self._compute_in_place(op)
+        factors = find_factors(op)
+        if factors is None:
+            return False
+        for left, right in (factors, factors[::-1]):
+            if not fits(right.range, 8) or not can_take_out(op, left, right):
+                continue
+            if self._sides(function, op, [left, right], 4) is None:
+                continue
+            order = factors.index(left)
+            sums = take_out(op, left, right, unsigned)
+            again = find_factors(op)
+            assert again is not None, "a byte is a factor"
+            found = self._sides(function, op, [again[order], again[1 - order]], 4)
+            assert found is not None, "the index of a factor stays"
+            constant = self._is_constant(function, op, found[1][1].factor)
+            self._replace(function, op, *found, [Form(4, 8, unsigned), Form(4, 8)], self.quads or "")
+            if sums is not None:
+                _inline_all(sums)
+                if constant:
+                    self._outline(function, sums, "sums")
+            return True
+        return False
+
+    def _compute_in_place(self, op: StructuredOp) -> None:
+        """Takes differences that only this op reads into its body, so that they are seen."""
+        if find_factors(op) is None:
+            return
+        for position in reversed(range(len(op.inputs))):
+            producer = op.inputs[position].owner
+            if not isinstance(producer, StructuredOp) or producer.is_reduction or producer.parent is not op.parent:
+                continue
+            users = {use.operation for result in producer.res for use in result.uses}
+            if op.input_fills[position] is None and users == {op}:
+                inline_producer(op, position)
+                producer.detach()
+                producer.erase()
+
+    def _outline(self, function: FuncOp, op: StructuredOp, what: str) -> None:
+        outline(self.module, function, op, self.calls.get(function.sym_name.data, []), what)
+        self.constants = constant_arguments(self.module)
+
+    def _is_constant(self, function: FuncOp, op: StructuredOp, factor: Factor) -> bool:
+        """Whether all that the factor is made of is constant in every call."""
+        pending = [op.inputs[position] for position in factor.inputs]
         known = self.constants.get(function.sym_name.data, frozenset())
         while pending:
             value = pending.pop()
@@ -139,19 +203,25 @@ class DotProducts:
         return True
 
     def _pays(self, function: FuncOp, op: StructuredOp, side: Side) -> bool:
-        if self._is_constant(function, op, side):
+        if self._is_constant(function, op, side.factor):
             return True
         return amount(op.dims) >= MIN_REUSE * amount(dims_of(op.inputs[side.main].type))
 
     def _replace(
-        self, function: FuncOp, op: StructuredOp, reduction: int, sides: Sequence[Side], forms: Sequence[Form]
+        self,
+        function: FuncOp,
+        op: StructuredOp,
+        reduction: int,
+        sides: Sequence[Side],
+        forms: Sequence[Form],
+        instruction: str,
     ) -> None:
         inputs, finish = operands_of(op)
         symbols = list(op.symbols.data)
         parts = forms[0].parts
         dims = list(op.dims)
         packers = [_pack(op, side, form) for side, form in zip(sides, forms, strict=True)]
-        constant = [self._is_constant(function, op, side) for side in sides]
+        constant = [self._is_constant(function, op, side.factor) for side in sides]
         block = op.parent
         assert block is not None
         new: list[Operand] = []
@@ -172,7 +242,7 @@ class DotProducts:
             dims,
             op.parallel_count,
             [],
-            Region(self._body(forms)),
+            Region(self._body(forms, instruction)),
             op.element_types,
             inits=op.inits.data,
             finish=last,
@@ -188,13 +258,13 @@ class DotProducts:
         for packer, is_constant in zip(packers, constant, strict=True):
             _inline_all(packer)
             if is_constant:
-                outline(self.module, function, packer, self.calls.get(function.sym_name.data, []), "packed")
-                self.constants = constant_arguments(self.module)
+                self._outline(function, packer, "packed")
 
-    def _body(self, forms: Sequence[Form]) -> Block:
+    def _body(self, forms: Sequence[Form], instruction: str) -> Block:
         left, right = forms
         block = Block(arg_types=[left.type, right.type, i32])
-        dot = DotOp(block.args[0], block.args[1], left.parts, using=self.using)
+        using = f"{instruction}{self.bits}"
+        dot = DotOp(block.args[0], block.args[1], left.parts, lhs_unsigned=left.unsigned, using=using)
         total = arith.AddiOp(block.args[2], dot.result)
         block.add_ops([dot, total, YieldOp(total.result)])
         return block
@@ -363,5 +433,5 @@ class TensorOpsDotProductsPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         facts = facts_of(self.target)
-        if facts.dot_product:
+        if facts.dot_products:
             DotProducts(op, facts).run()

@@ -58,12 +58,14 @@ class Target:
             cores=self.cores,
             has_fma=self.has_fma,
             masked=self.has_masked,
-            dot_product=self._dot_product(),
+            dot_products=self._dot_products(),
         )
 
-    def _dot_product(self) -> str:
+    def _dot_products(self) -> tuple[str, ...]:
         """Every x86-64 multiplies pairs of 16 bits."""
-        return "pmaddwd" if self.triple.startswith("x86_64") else ""
+        x86 = self.triple.startswith("x86_64")
+        quads = ("vpdpbusd" if x86 else "sdot",) if self.has_dot_product else ()
+        return (*quads, "pmaddwd") if x86 else quads
 
 
 _X86 = "x86_64-unknown-linux-gnu"
@@ -77,6 +79,18 @@ _NAMED = {
         Target("x86-64-v2", _X86, "x86-64-v2", "", 128, 16, has_fma=False, needs=("sse4.2", "popcnt")),
         Target("x86-64-v3", _X86, "x86-64-v3", "", 256, 16, needs=_V3),
         Target("x86-64-v4", _X86, "x86-64-v4", "", 512, 32, l2_bytes=1 << 20, has_masked=True, needs=(*_V3, *_V4)),
+        Target(
+            "cascadelake",
+            _X86,
+            "cascadelake",
+            "",
+            512,
+            32,
+            l2_bytes=1 << 20,
+            has_dot_product=True,
+            has_masked=True,
+            needs=(*_V3, *_V4, "avx512vnni"),
+        ),
         Target("aarch64", _ARM, "generic", "+neon", 128, 32, l1_bytes=64 << 10, l2_bytes=1 << 20),
         Target("neoverse-n1", _ARM, "neoverse-n1", "", 128, 32, 64 << 10, 1 << 20, has_dot_product=True),
     )

@@ -1,7 +1,21 @@
 // RUN: aicc-opt %s -p 'tensor-ops-dot-products{target=x86-64-v3}' --split-input-file | filecheck %s
 // RUN: aicc-opt %s -p 'tensor-ops-dot-products{target=generic}' --split-input-file | filecheck %s --check-prefix=NONE
+// RUN: aicc-opt %s -p 'tensor-ops-dot-products{target=cascadelake}' --split-input-file | filecheck %s --check-prefix=QUADS
 
 // NONE-NOT: packed.dot
+
+// Four bytes as they are stored; the zero point times the sums of the weights is taken off at the end.
+// QUADS-LABEL: func.func @main
+// QUADS:         tensor_ops.call @k_packed1(%{{.*}}) : (tensor<6x8xi8>) -> tensor<2x8xi32>
+// QUADS:         tensor_ops.call @k_sums1(%{{.*}}) : (tensor<6x8xi8>) -> tensor<8xi32>
+// QUADS-LABEL: func.func private @k(
+// QUADS-NOT:     arith.subi
+// QUADS:         packed.dot %{{.*}}, %{{.*}} {parts = 4 : i64, lhs_unsigned, using = "vpdpbusd512"}
+// QUADS:         finish
+// QUADS:           arith.muli
+// QUADS-NEXT:      arith.subi
+// QUADS-LABEL: func.func private @k_sums1(
+// QUADS:         over [parallel 8, reduction 6]
 
 // Weights of 8 bits are packed by a kernel of their own; the other operand in the kernel, its zero point taken off.
 // CHECK-LABEL: func.func @main
