@@ -1,4 +1,4 @@
-"""The short-time Fourier transform, as products with the matrices of the transform."""
+"""The short-time Fourier transform, as products with the matrices of the transform, in f64."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import numpy as np
 from xdsl.dialects.builtin import f64
-from xdsl.ir import SSAValue
+from xdsl.ir import Attribute, SSAValue
 
 from aicc.dialects.graph.arithmetic import AddOp, DivOp, ModOp, MulOp, SubOp
 from aicc.dialects.graph.dims import Dim, floordiv, shape_text
@@ -20,17 +20,18 @@ from aicc.frontends.onnx.context import Handler, NodeContext
 from aicc.frontends.onnx.formulas import Formula
 
 
-def _matrices(ctx: NodeContext, length: Dim, bins: Dim) -> tuple[SSAValue, SSAValue]:
+def fourier_matrices(
+    ctx: NodeContext, rows: Dim, columns: Dim, length: Dim, element: Attribute
+) -> tuple[SSAValue, SSAValue]:
     """`cos(2 pi n k / length)` and `-sin(2 pi n k / length)` for rows `n` and columns `k`."""
-    f, element = Formula(ctx), ctx.element(0)
-    if isinstance(length, int) and isinstance(bins, int):
-        turns = np.outer(np.arange(length), np.arange(bins)) % max(length, 1) / max(length, 1)
+    f = Formula(ctx)
+    if isinstance(rows, int) and isinstance(columns, int) and isinstance(length, int):
+        turns = np.outer(np.arange(rows), np.arange(columns)) % max(length, 1) / max(length, 1)
         angle, dtype = 2 * np.pi * turns, numpy_dtype(element)
         return ctx.constant(np.cos(angle).astype(dtype)), ctx.constant(-np.sin(angle).astype(dtype))
-    product = f(ModOp, f(MulOp, f.places(length, 0, 2), f.places(bins, 1, 2)), f.size(length))
-    turns = f(DivOp, f.cast(product, f64), f.size(length, f64))
-    parts = f(CosOp, f(MulOp, turns, 2 * math.pi)), f(SinOp, f(MulOp, turns, -2 * math.pi))
-    return f.cast(parts[0], element), f.cast(parts[1], element)
+    product = f(ModOp, f(MulOp, f.places(rows, 0, 2), f.places(columns, 1, 2)), f.size(length))
+    turns = f(DivOp, f.cast(product, element), f.size(length, element))
+    return f(CosOp, f(MulOp, turns, 2 * math.pi)), f(SinOp, f(MulOp, turns, -2 * math.pi))
 
 
 def _stft(ctx: NodeContext) -> SSAValue:
@@ -61,13 +62,13 @@ def _stft(ctx: NodeContext) -> SSAValue:
     frames = floordiv(samples - length, step) + 1
     index = f(AddOp, f(MulOp, f.places(frames, 0, 2), f.size(step)), f.places(length, 1, 2))
     framed = ctx.emit(GatherOp(f.reshape(ctx.ssa(0), dims), index, 1))  # [batch, frames, length, parts]
-    cosine, sine = _matrices(ctx, length, bins)
+    cosine, sine = fourier_matrices(ctx, length, bins, length, f64)
 
     def part(number: int) -> SSAValue:
         whole: list[Dim] = [batch, frames, length, 1]
         taken = ctx.emit(SliceOp(framed, [0, 0, 0, number], whole, [1] * 4)) if parts == 2 else framed
-        values = f.reshape(taken, whole[:3])
-        return f(MulOp, values, ctx.ssa(2)) if ctx.has(2) else values
+        values = f.cast(f.reshape(taken, whole[:3]), f64)
+        return f(MulOp, values, f.cast(ctx.ssa(2), f64)) if ctx.has(2) else values
 
     real = part(0)
     along, across = ctx.emit(MatmulOp(real, cosine)), ctx.emit(MatmulOp(real, sine))
@@ -76,7 +77,8 @@ def _stft(ctx: NodeContext) -> SSAValue:
         along = f(SubOp, along, ctx.emit(MatmulOp(imaginary, sine)))
         across = f(AddOp, across, ctx.emit(MatmulOp(imaginary, cosine)))
     shape: list[Dim] = [batch, frames, bins, 1]
-    return ctx.emit(ConcatOp([f.reshape(along, shape), f.reshape(across, shape)], 3))
+    results = [f.reshape(f.cast(result, ctx.element(0)), shape) for result in (along, across)]
+    return ctx.emit(ConcatOp(results, 3))
 
 
 HANDLERS: Mapping[str, Handler] = {"STFT": _stft}

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from aicc.frontends.onnx import (
     ops_control,
     ops_conv_transpose,
+    ops_dft,
     ops_einsum,
     ops_elementwise,
     ops_generators,
@@ -21,6 +22,7 @@ from aicc.frontends.onnx import (
     ops_reduce,
     ops_resize,
     ops_roi,
+    ops_sampling,
     ops_selection,
     ops_sequences,
     ops_slice,
@@ -33,6 +35,7 @@ from aicc.frontends.onnx.context import Handler
 _STANDARD = (
     ops_control,
     ops_conv_transpose,
+    ops_dft,
     ops_einsum,
     ops_elementwise,
     ops_generators,
@@ -46,6 +49,7 @@ _STANDARD = (
     ops_reduce,
     ops_resize,
     ops_roi,
+    ops_sampling,
     ops_selection,
     ops_slice,
     ops_sequences,
