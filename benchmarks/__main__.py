@@ -17,6 +17,7 @@ from pathlib import Path
 from benchmarks.accuracy import accuracy_table, measure_accuracy, read_accuracy
 from benchmarks.cases import Case
 from benchmarks.costs import costs_table, measure_costs, read_costs
+from benchmarks.dynamic import RANGES, dynamic_table, measure_dynamic, prepare_sizes, read_dynamic
 from benchmarks.engines import engines_here
 from benchmarks.kernels.catalog import kernel_cases
 from benchmarks.machine import Limits, limits
@@ -30,6 +31,9 @@ RESULTS = Path(__file__).parent / "results"
 
 TOLERANCE = 1e-3
 """Of the largest result, in f32: more is an error."""
+
+QUANTISED_TOLERANCE = 1e-2
+"""The same with int8 inside."""
 
 
 def about(threads: Sequence[int]) -> dict[str, object]:
@@ -116,6 +120,25 @@ def accuracy(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def dynamic(arguments: argparse.Namespace) -> int:
+    """Exit status 1 if a result is wrong."""
+    every = [case for case in network_cases(arguments.folder) if case.name in RANGES]
+    cases = select(every, arguments.only, arguments.part)
+    if arguments.list:
+        print("\n".join(case.name for case in cases))
+        return 0
+    prepare_sizes(cases, arguments.sizes, arguments.out / "dynamic")
+    if arguments.prepare:
+        return 0
+    rounds, seconds = (3, 0.02) if arguments.quick else (arguments.rounds, arguments.seconds or 0.1)
+    keep = arguments.out / "dynamic.json"
+    found = measure_dynamic(cases, arguments.sizes, arguments.threads, rounds, seconds, keep)
+    wrong = [one for one in found if any(row.error > QUANTISED_TOLERANCE for row in one.rows)]
+    for one in wrong:
+        print(f"WRONG: {one.case}")
+    return 1 if wrong else 0
+
+
 def report(arguments: argparse.Namespace) -> int:
     """Tables of the kept results, the worst ratio first, and the plots."""
     from benchmarks.plots import plot
@@ -133,6 +156,8 @@ def report(arguments: argparse.Namespace) -> int:
             plot(kind, rows, arguments.out)
     if found := read_costs(arguments.out / "costs.json"):
         print(f"## Seconds until a model is ready, and memory\n\n{costs_table(found)}\n")
+    if sizes := read_dynamic(arguments.out / "dynamic.json"):
+        print("## Symbolic sizes\n\n" + "\n".join(dynamic_table(sizes)) + "\n")
     if errors := read_accuracy(arguments.out / "accuracy.json"):
         print(f"## Errors against float64\n\n{accuracy_table(errors.values())}\n")
     return 0
@@ -148,6 +173,7 @@ def everything(arguments: argparse.Namespace) -> int:
     machine(arguments)
     status = max(measure_cases(kind, arguments) for kind in ("kernels", "models"))
     costs(arguments)
+    status = max(status, dynamic(arguments))
     accuracy(arguments)
     report(arguments)
     print(f"tables' figures and plots are in {arguments.out}")
@@ -179,6 +205,7 @@ def parse() -> argparse.Namespace:
     shared.add_argument("--prepare", action="store_true", help="compile only, to fill the object cache; time nothing")
     shared.add_argument("--list", action="store_true", help="print the names of the cases")
     shared.add_argument("--out", type=Path, default=RESULTS, help="folder of the results (default: %(default)s)")
+    shared.add_argument("--sizes", type=int, default=20, help="of 'dynamic': sizes per model (default: 20)")
     shared.add_argument("--folder", type=Path, help="further models: subfolders with model.onnx and caseN.npz")
     for name, run, text in (
         ("all", everything, "everything below but compare"),
@@ -186,6 +213,7 @@ def parse() -> argparse.Namespace:
         ("kernels", lambda a: measure_cases("kernels", a), "one operator or a few"),
         ("models", lambda a: measure_cases("models", a), "whole networks"),
         ("costs", costs, "compilation, cold and from the cache, and memory"),
+        ("dynamic", dynamic, "models with symbolic sizes beside the same compiled for each size"),
         ("accuracy", accuracy, "errors of whole networks against a float64 run"),
         ("report", report, "tables of the kept results, the worst first, and plots"),
     ):
