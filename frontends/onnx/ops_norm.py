@@ -12,7 +12,8 @@ from aicc.dialects.graph.arithmetic import AddOp, DivOp, MulOp, SubOp
 from aicc.dialects.graph.choice import CastOp, WhereOp
 from aicc.dialects.graph.comparison import EqOp
 from aicc.dialects.graph.constants import IotaOp
-from aicc.dialects.graph.dims import dim_prod, tensor_type
+from aicc.dialects.graph.dims import dim_prod, dims_of, tensor_type
+from aicc.dialects.graph.dtypes import accumulator_type
 from aicc.dialects.graph.functions import ReciprocalOp, SqrtOp
 from aicc.dialects.graph.interfaces import element_type_of
 from aicc.dialects.graph.movement import ExpandOp, ReshapeOp
@@ -20,6 +21,7 @@ from aicc.dialects.graph.normalization import BatchNormOp, GroupNormOp, LayerNor
 from aicc.dialects.graph.reductions import ReduceL1Op, ReduceL2Op, ReduceMeanOp
 from aicc.dialects.graph.softmax import LogSoftmaxOp, SoftmaxOp
 from aicc.frontends.onnx.context import Handler, NodeContext, Result
+from aicc.frontends.onnx.formulas import Formula
 
 
 def _along_axis(op: Callable[[SSAValue, int], Operation]) -> Handler:
@@ -53,16 +55,32 @@ def _hardmax(ctx: NodeContext) -> SSAValue:
 
 
 def _batch_norm(ctx: NodeContext) -> list[Result]:
-    if ctx.attr_int("training_mode", 0):
-        ctx.fail("training mode is not supported")
+    element, training = ctx.element(0), bool(ctx.attr_int("training_mode", 0))
     if not ctx.attr_int("spatial", 1):
         ctx.fail("statistics per element (attribute 'spatial' of 0) are not supported")
-    if any(ctx.wants(i) for i in range(1, len(ctx.node.output))) and ctx.version >= 14:
-        ctx.fail("running statistics are an output of training mode, which is not supported")
-    element = ctx.element(0)
-    parameters = [_like(ctx, ctx.ssa(i), element) for i in range(1, 5)]
-    result = ctx.emit(BatchNormOp(ctx.ssa(0), *parameters, epsilon=ctx.attr_float("epsilon", 1e-5)))
-    return [result]
+    if not training and any(ctx.wants(i) for i in range(1, len(ctx.node.output))) and ctx.version >= 14:
+        ctx.fail("running statistics are an output of training mode only")
+    scale, bias, mean, variance = (_like(ctx, ctx.ssa(i), element) for i in range(1, 5))
+    epsilon = ctx.attr_float("epsilon", 1e-5)
+    if not training:
+        return [ctx.emit(BatchNormOp(ctx.ssa(0), scale, bias, mean, variance, epsilon=epsilon))]
+    # Statistics of the batch; the running ones move towards them.
+    f, rank = Formula(ctx), ctx.rank(0)
+    axes = [axis for axis in range(rank) if axis != 1]
+    x = f.cast(ctx.ssa(0), accumulator_type(element))
+    centre = ctx.emit(ReduceMeanOp(x, axes, keepdims=True))
+    apart = f(SubOp, x, centre)
+    spread = ctx.emit(ReduceMeanOp(f(MulOp, apart, apart), axes))
+    centre = f.reshape(centre, dims_of(spread.type))
+    here = f.cast(centre, element), f.cast(spread, element)
+    result = ctx.emit(BatchNormOp(ctx.ssa(0), scale, bias, *here, epsilon=epsilon))
+    momentum, running = ctx.attr_float("momentum", 0.9), list[Result]()
+    for position, new in ((3, centre), (4, spread)):
+        old, kind = ctx.ssa(position), ctx.element(position)
+        wide = accumulator_type(kind)
+        moved = f(AddOp, f(MulOp, f.cast(old, wide), momentum), f(MulOp, f.cast(new, wide), 1 - momentum))
+        running.append(f.cast(moved, kind))
+    return [result, *running]
 
 
 def _like(ctx: NodeContext, value: SSAValue, element: Attribute) -> SSAValue:
