@@ -2,14 +2,18 @@
 
 import ctypes
 import mmap
+import sys
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
 from itertools import accumulate
 from math import prod
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from aicc.runtime.errors import OutOfMemory
 
 ALIGNMENT = 64
 """Bytes: a cache line, and the widest vector of the machines we compile for."""
@@ -41,11 +45,47 @@ address_of = _read_address if _read_address(_probe) == _probe.ctypes.data else _
 """The address of an array's data."""
 
 
+LARGE = 1 << 28
+"""Bytes from which on the system is asked first: many hand out memory that is not there, and end the process later."""
+
+
+def ensure_available(size: int) -> None:
+    """
+    Checks that `size` bytes can be had, as far as the system tells.
+
+    Raises:
+        OutOfMemory: if not.
+    """
+    if size >= LARGE and size > (available := available_bytes()):
+        raise OutOfMemory(f"the model needs {size / 2**30:.1f} GiB of memory, but {available / 2**30:.1f} GiB are left")
+
+
+def available_bytes() -> int:
+    """Memory and swap space that no process uses; more than any machine has where the system does not say."""
+    try:
+        lines = Path("/proc/meminfo").read_text().splitlines()
+    except OSError:
+        return sys.maxsize
+    sizes = {name: int(rest.split()[0]) << 10 for name, _, rest in (line.partition(":") for line in lines)}
+    if "MemAvailable" not in sizes:
+        return sys.maxsize
+    return sizes["MemAvailable"] + sizes.get("SwapFree", 0)
+
+
+def refused(size: int, error: Exception) -> OutOfMemory:
+    """The error to raise when the system refuses `size` bytes."""
+    return OutOfMemory(f"the model needs {size / 2**30:.1f} GiB of memory, which the system refuses: {error}")
+
+
 def aligned_empty_at(shape: tuple[int, ...], dtype: np.dtype[Any], size: int) -> tuple[np.ndarray, int]:
     """
     An uninitialised C-ordered array of `size` bytes whose data start on a multiple of `ALIGNMENT` bytes, and where.
     """
-    raw = np.empty(size + ALIGNMENT, np.uint8)
+    ensure_available(size)
+    try:
+        raw = np.empty(size + ALIGNMENT, np.uint8)
+    except MemoryError as error:
+        raise refused(size, error) from None
     address = address_of(raw)
     start = -address % ALIGNMENT
     return np.ndarray(shape, dtype, raw, start), address + start
@@ -60,7 +100,18 @@ def mapped_pages(size: int) -> tuple[mmap.mmap, int]:
     """
     Fresh pages of the system's, and the offset at which `size` bytes lie in them: huge pages where the system has them
     and `size` is that large.
+
+    Raises:
+        OutOfMemory: if they cannot be had.
     """
+    ensure_available(size)
+    try:
+        return _map(size)
+    except (OSError, OverflowError) as error:
+        raise refused(size, error) from None
+
+
+def _map(size: int) -> tuple[mmap.mmap, int]:
     if size < HUGE_PAGE or not hasattr(mmap, "MADV_HUGEPAGE"):
         return mmap.mmap(-1, max(size, 1), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS), 0
     # Address space only: pages before the start are never touched.

@@ -16,7 +16,8 @@ After:  func.func @prepare() {
 
 A call moves if its inputs and sizes are constants, prepared buffers, or results of moved calls, and each buffer that it
 fills is an allocation of known size which nothing else writes. Two calls that are alike become one. Buffers that only
-moved calls read are allocations of `@prepare`. Everything else is left alone.
+moved calls read are allocations of `@prepare`. Everything else is left alone, and so are calls whose results are out of
+all proportion to the weights: what a small constant is repeated to is not kept.
 """
 
 from __future__ import annotations
@@ -35,11 +36,21 @@ from aicc.dialects.loops.access import LoadOp
 from aicc.dialects.loops.attrs import memref_of
 from aicc.dialects.loops.call import CallOp
 from aicc.dialects.loops.memory import AllocOp, ConstantOp, CopyOp, PreparedOp, SizeOp, ViewOp
+from aicc.transforms.loops_sizes import buffer_bytes
 
 PREPARE = "prepare"
 
+MOST_BYTES = 64 << 20
+MOST_TIMES_WEIGHTS = 8
+"""Results of moved calls may take this much, and this many times the bytes of all weights, together."""
+
 
 Functions = Mapping[str, func.FuncOp]
+
+
+def _known_bytes(value: SSAValue) -> int:
+    size = buffer_bytes(value)
+    return size if isinstance(size, int) else 0
 
 
 def buffers_only_written_by(call: CallOp, buffers: Sequence[SSAValue], functions: Functions) -> bool:
@@ -88,6 +99,9 @@ class Hoisting:
     calls: dict[tuple[object, ...], CallOp] = field(default_factory=dict[tuple[object, ...], CallOp])
     """Moved calls of main by callee and inputs."""
 
+    spared: int = 0
+    """Bytes of results that may still move."""
+
     hoisted: set[Operation] = field(default_factory=set[Operation])
     """The calls that are moved, once all are known."""
 
@@ -96,7 +110,10 @@ class Hoisting:
 
     def run(self) -> bool:
         """Moves what can be moved; whether there was anything."""
-        for op in list(self.main.walk()):
+        ops = list(self.main.walk())
+        weights = sum(_known_bytes(op.result) for op in ops if isinstance(op, ConstantOp))
+        self.spared = MOST_BYTES + MOST_TIMES_WEIGHTS * weights
+        for op in ops:
             if isinstance(op, CallOp):
                 self._try_call(op)
         if not self.calls:
@@ -124,6 +141,10 @@ class Hoisting:
             call.detach()
             call.erase()
             return
+        size = sum(map(_known_bytes, outputs))
+        if size > self.spared:
+            return
+        self.spared -= size
         self.calls[key] = call
         self.filled.update(dict.fromkeys(outputs, call))
 

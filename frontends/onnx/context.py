@@ -127,9 +127,10 @@ class NodeContext:
         """The standard's name of an input, for errors."""
         from onnx import defs
 
-        if not defs.has(self.op_type, self.node.domain):
+        try:
+            inputs = defs.get_schema(self.op_type, self.version, self.node.domain).inputs
+        except defs.SchemaError:
             return ""
-        inputs = defs.get_schema(self.op_type, self.version, self.node.domain).inputs
         return f" ('{inputs[position].name}')" if position < len(inputs) else ""
 
     def ssa(self, position: int) -> SSAValue:

@@ -249,6 +249,9 @@ class _Importer:
             self._problems[Problem(name, operator, opset, str(reason))] = None
         except VerifyException as error:
             self._problems[Problem(name, operator, opset, _first_line(error))] = None
+        except MemoryError as error:
+            reason = f"it needs more memory than there is ({_first_line(error)})"
+            self._problems[Problem(name, operator, opset, reason)] = None
         except (ArithmeticError, LookupError, TypeError, ValueError) as error:
             fault = f"internal fault of the importer ({type(error).__name__}: {_first_line(error)})"
             self._problems[Problem(name, operator, opset, fault)] = None

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 import numpy as np
-from xdsl.dialects.builtin import i64
+from xdsl.dialects.builtin import f64, i64
 from xdsl.ir import SSAValue
 
 from aicc.dialects.graph.arithmetic import AddOp, MulOp
 from aicc.dialects.graph.choice import CastOp, WhereOp
 from aicc.dialects.graph.comparison import EqOp, LtOp
 from aicc.dialects.graph.constants import IotaOp
-from aicc.dialects.graph.dims import Dim, SymExpr, ceildiv, dim_max, dim_prod, tensor_type
+from aicc.dialects.graph.dims import MAX_ELEMENTS, Dim, SymExpr, ceildiv, dim_max, dim_prod, tensor_type
 from aicc.dialects.graph.dtypes import is_float, is_integer, numpy_dtype
 from aicc.dialects.graph.movement import ExpandOp, SliceOp
 from aicc.frontends.onnx.context import Handler, NodeContext, Result
@@ -62,6 +62,10 @@ def _size(ctx: NodeContext) -> Value:
     return sizes_value(object_array([dim_prod(ctx.dims(0))], ()), np.dtype(np.int64), ctx.node.output[0])
 
 
+MOST_KNOWN = 1 << 16
+"""Elements up to which a range of constants is a constant itself."""
+
+
 def _range(ctx: NodeContext) -> Result:
     """`start + i * delta` for `0 <= i < ceil((limit - start) / delta)`; symbolic sizes are allowed for integers."""
     if is_integer(ctx.element(0)):
@@ -74,9 +78,18 @@ def _range(ctx: NodeContext) -> Result:
         ctx.fail("delta is 0")
     dtype = start.dtype
     exact = [np.float64(value.reshape(()).astype(np.float64)) for value in (start, limit, delta)]
-    count = max(int(np.ceil((exact[1] - exact[0]) / exact[2])), 0)
-    values = exact[0] + np.arange(count) * exact[2]
-    return constant_value(values.astype(dtype), ctx.node.output[0])
+    with np.errstate(all="ignore"):
+        steps = np.ceil((exact[1] - exact[0]) / exact[2])
+    if not steps <= MAX_ELEMENTS:
+        ctx.fail(f"the result has {steps} elements, expected at most {MAX_ELEMENTS}")
+    count = int(max(steps, 0.0))
+    if count <= MOST_KNOWN:
+        values = exact[0] + np.arange(count) * exact[2]
+        return constant_value(values.astype(dtype), ctx.node.output[0])
+    f = Formula(ctx)
+    numbers = f.cast(ctx.emit(IotaOp(tensor_type([count], i64), 0)), f64)
+    moved = ctx.emit(MulOp(numbers, ctx.scalar(float(exact[2]), f64)))
+    return f.cast(ctx.emit(AddOp(moved, ctx.scalar(float(exact[0]), f64))), ctx.element(0))
 
 
 def _integer_range(ctx: NodeContext, start: Dim, limit: Dim, delta: Dim) -> Result:
@@ -87,7 +100,7 @@ def _integer_range(ctx: NodeContext, start: Dim, limit: Dim, delta: Dim) -> Resu
     element = ctx.element(0)
     dtype = numpy_dtype(element)
     kind = tensor_type([count], i64)
-    if isinstance(start, int) and isinstance(count, int):
+    if isinstance(start, int) and isinstance(count, int) and count <= MOST_KNOWN:
         return constant_value((start + np.arange(count, dtype=np.int64) * delta).astype(dtype), ctx.node.output[0])
     values = ctx.emit(IotaOp(kind, 0))
     if delta != 1:

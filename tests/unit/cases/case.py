@@ -108,6 +108,8 @@ def check(case: Case, level: int) -> None:
                     have.astype(F64), want.astype(F64), case.tolerance, case.tolerance, err_msg=name
                 )
             else:
+                if have.dtype == BF16:
+                    have, want = have.astype(F32), want.astype(F32)
                 np.testing.assert_array_equal(have, want, name)
                 if have.dtype.kind == "f":
                     zeros = want == 0

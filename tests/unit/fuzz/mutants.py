@@ -25,7 +25,7 @@ from onnx import helper, numpy_helper
 from xdsl.utils.exceptions import DiagnosticException
 
 import aicc
-from aicc.runtime.errors import InputError, ProgramError
+from aicc.runtime.errors import InputError, OutOfMemory, ProgramError
 from aicc.runtime.model import Model
 from aicc.tools.limited import ANSWER, Limits, Outcome, run_limited, run_parts
 from tests.unit.fuzz.generator import random_model
@@ -150,7 +150,7 @@ def attempt(data: bytes, level: int, folder: Path, before: Callable[[], object] 
         inputs = _inputs(model)
         if inputs is not None:
             model.run(inputs)
-    except (DiagnosticException, InputError, ProgramError) as error:
+    except (DiagnosticException, InputError, OutOfMemory, ProgramError) as error:
         text = str(error)
         if "internal fault" in text:
             raise
