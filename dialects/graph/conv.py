@@ -106,7 +106,9 @@ class ConvolutionOp(GraphOp, HasAxisRoles, ABC):
         for what, size in (("input channels", x[1]), ("output channels", weight[0])):
             if isinstance(size, int) and size % groups:
                 raise VerifyException(f"{what} are {size}, expected a multiple of groups {groups}")
-            if groups > 1 and not isinstance(size, int):
+        # Those of a group are the weight's where that knows them; a run-time check compares.
+        for what, size, known in (("input channels", x[1], weight[1]), ("output channels", weight[0], weight[0])):
+            if groups > 1 and not isinstance(size, int) and not isinstance(known, int):
                 raise VerifyException(f"{what} are {size}, expected a known number for {groups} groups")
         expect_size("weight's second size", weight[1], floordiv(x[1], groups), "(input channels / groups)")
         return [x[0], weight[0], *(axis.count() for axis in self.window_axes())]
