@@ -11,6 +11,7 @@ from benchmarks.cases import Case, Inputs
 from benchmarks.models import LIGHT, light
 from benchmarks.networks.bert import encoder_transformer
 from benchmarks.networks.mobile import efficientnet_b0, mobilenet_v2, mobilenet_v3
+from benchmarks.networks.quantised import convolutions_qdq, encoder_dynamic
 from benchmarks.networks.resnet import resnet18, resnet50
 from benchmarks.networks.small import mlp, tagger
 from benchmarks.networks.unet import unet
@@ -31,6 +32,8 @@ def script_cases() -> list[Case]:
         Case("net/vit_b16", vit),
         Case("net/bert_base", BERT_BASE, text),
         Case("net/encoder384", encoder_transformer, text),
+        Case("net/encoder384_int8", encoder_dynamic, text),
+        Case("net/convolutions_int8", convolutions_qdq),
         Case("net/unet", unet),
         Case("net/mlp", mlp),
         Case("net/lstm_tagger", partial(tagger, "LSTM"), {"N": 1, "S": 64}),
