@@ -6,7 +6,6 @@ A factor is an expression in the body over elements of some inputs: an element a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -108,8 +107,3 @@ def fits(numbers: Range, bits: int, signed: bool = True) -> bool:
     """Whether all of the range are integers of so many bits."""
     low, high = (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if signed else (0, (1 << bits) - 1)
     return low <= numbers[0] and numbers[1] <= high
-
-
-def arguments_of(op: StructuredOp, positions: Sequence[int]) -> list[SSAValue]:
-    """The arguments of the body that stand for elements of these inputs."""
-    return [op.body.block.args[position] for position in positions]
