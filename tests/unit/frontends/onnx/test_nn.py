@@ -159,18 +159,15 @@ def test_max_pool_of_integers_and_nan():
     np.testing.assert_array_equal(result, np.array([[[np.nan, np.nan, 2]]], np.float32))
 
 
-def test_positions_of_maxima_are_refused_only_if_they_are_read():
+def test_positions_of_maxima_are_found_if_they_are_asked_for():
     from onnx import helper
 
     pool = helper.make_node("MaxPool", ["x"], ["y", "places"], "pool", kernel_shape=[2])
-    x = floats(1, 1, 4)
+    x = np.float32([[[3, 1, 4, 1]]])
     (result,) = run(model([pool], {"x": (np.float32, x.shape)}, ["y"]), {"x": x})
-    assert result.shape == (1, 1, 3)
-    with pytest.raises(
-        ModelError,
-        match=r"node 'pool' \(MaxPool, opset 17\): output 1 \(.places.\) \(places of maxima\) is not supported",
-    ):
-        run(model([pool], {"x": (np.float32, x.shape)}, ["y", "places"]), {"x": x})
+    assert result.tolist() == [[[3, 4, 4]]]
+    _, places = run(model([pool], {"x": (np.float32, x.shape)}, ["y", "places"]), {"x": x})
+    assert places.tolist() == [[[0, 2, 2]]]
 
 
 @pytest.mark.parametrize("shape", [(2, 3, 4, 5), (1, 2, 7), (2, 3)])
