@@ -165,7 +165,7 @@ def test_operator_sets():
         with pytest.raises(ModelError, match=f"opset {version} of the standard operators, expected 6 to"):
             import_onnx(model([node("Relu", "x", "y")], INPUT, ["y"], opset=version))
     # An old set is taken as far as its operators mean the same in the oldest one that is known.
-    with pytest.raises(ModelError, match="Relu, opset 5.*: the operator is only supported from opset 6 on"):
+    with pytest.raises(ModelError, match=r"Relu, opset 5.*: the operator is only supported from opset 6 on"):
         import_onnx(model([node("Relu", "x", "y")], INPUT, ["y"], opset=5))
     np.testing.assert_array_equal(run(model([node("Transpose", "x", "y")], INPUT, ["y"], opset=1), {"x": X})[0], X)
     proto = model([node("Relu", "x", "y")], INPUT, ["y"])
