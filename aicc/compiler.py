@@ -131,6 +131,9 @@ def _load(model: Any, pipeline: str, chosen: Mapping[str, Any], *, cache: bool) 
         made = compile_model(model, pipeline, options, target_by_name(options.target), cache=cache), None
     program, version = made
     loaded = LoadedProgram(program)
+    if content is not None:
+        # Weights that have been packed are not read again.
+        content.forget()
     if entry is not None:
         entry.keep(loaded.program, version)
     return loaded, False

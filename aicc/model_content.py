@@ -12,7 +12,8 @@ import os
 import re
 from bisect import bisect_right
 from collections.abc import Mapping
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, cast
@@ -41,6 +42,7 @@ class Content:
     text: str | None = None
     """The model itself where it is text, which holds no weights."""
     _hashes: dict[str, TreeHash] | None = None
+    _maps: dict[str, mmap.mmap] = field(default_factory=dict[str, mmap.mmap])
 
     def hash(self) -> None:
         """
@@ -80,7 +82,15 @@ class Content:
         import numpy as np
 
         source = self.sources[name]
-        return np.frombuffer(_mapped(source) if isinstance(source, Path) else source, np.uint8)
+        if isinstance(source, Path):
+            source = self._maps[name] = _mapped(source)
+        return np.frombuffer(source, np.uint8)
+
+    def forget(self) -> None:
+        """Lets go of the memory of files that `source` gave; what is still read of them is found again in the files."""
+        for mapped in self._maps.values():
+            with suppress(AttributeError, OSError):
+                mapped.madvise(mmap.MADV_DONTNEED)
 
     def places(self, arrays: Mapping[str, np.ndarray]) -> dict[str, Place]:
         """Those of `arrays` that are views of a source, as it is in memory or mapped."""

@@ -14,7 +14,6 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -54,7 +53,7 @@ class Outside:
     """
 
     def __init__(self) -> None:
-        self._sources: Mapping[str, Path | memoryview] = {}
+        self._content = Content("", {})
         self._result = os.memfd_create("aicc-program")
         self._model = os.memfd_create("aicc-model")
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115
@@ -87,14 +86,17 @@ class Outside:
         processes: int,
     ) -> None:
         """Has `model` compiled, of which `can_send` is true."""
-        self._sources = {} if content is None else content.sources
+        if content is not None:
+            self._content = content
         request: dict[str, Any] = {
             "pipeline": pipeline,
             "options": asdict(options),
             "cache": cache,
             "processes": processes,
             "result": self._result,
-            "sources": {name: os.fspath(path) for name, path in self._sources.items() if isinstance(path, Path)},
+            "sources": {
+                name: os.fspath(path) for name, path in self._content.sources.items() if isinstance(path, Path)
+            },
         }
         # What cannot be sent leaves the process without a request, and so without a result.
         with contextlib.suppress(OSError, ValueError, TypeError):
@@ -104,7 +106,7 @@ class Outside:
             else:
                 data = model if isinstance(model, bytes) else model.SerializeToString()
                 _write(self._model, data)
-                self._sources = {**self._sources, MODEL: memoryview(data)}
+                self._content.sources = {**self._content.sources, MODEL: memoryview(data)}
                 request |= {"kind": "bytes", "model": [self._model, len(data)]}
             self._send(request)
         with contextlib.suppress(OSError):
@@ -128,7 +130,7 @@ class Outside:
         self._errors.seek(0)
         if warnings := self._errors.read():
             sys.stderr.write(warnings.decode("utf-8", "replace"))
-        return _read_program(self._result, self._sources)
+        return _read_program(self._result, self._content)
 
     def _send(self, message: Any) -> None:
         self._input.write(json.dumps(message).encode() + b"\n")
@@ -188,7 +190,7 @@ def write_program(descriptor: int, program: CompiledProgram, content: Content, v
             _write(descriptor, array.reshape(-1).view("u1").data)
 
 
-def _read_program(descriptor: int, sources: Mapping[str, Path | memoryview]) -> tuple[CompiledProgram, str]:
+def _read_program(descriptor: int, content: Content) -> tuple[CompiledProgram, str]:
 
     from aicc.runtime.compiled import CompiledProgram, Machine
     from aicc.runtime.memory import long_lived_blocks
@@ -197,7 +199,6 @@ def _read_program(descriptor: int, sources: Mapping[str, Path | memoryview]) -> 
     os.lseek(descriptor, 0, os.SEEK_SET)
     table = json.loads(_read(descriptor, int.from_bytes(_read(descriptor, 8), "little")))
     objects = [_read(descriptor, size) for size in table["objects"]]
-    content = Content("", sources)
     named = {place[0]: content.source(place[0]) for place in table["weights"].values() if place[0] is not None}
     own = long_lived_blocks([size for source, _, size in table["weights"].values() if source is None])
     blocks = iter(own)

@@ -20,9 +20,6 @@ LIGHT_BODY = 12
 NEAR = 4
 """Elements this far apart are read with the vectors between them."""
 
-CACHE_LINE = 64
-"""Bytes that are read from memory at once."""
-
 
 def collapsible(nest: Nest, outer: Loop, inner: Loop) -> bool:
     """Whether all buffers are walked contiguously by the two loops together, or do not move with either."""
@@ -78,7 +75,7 @@ def transposed_block(kernel: Kernel, nest: Nest, lane: Loop) -> Block | None:
             continue
         # Registers of less than 16 bytes are not worth it; those of 1 and 2 bytes are halves, to keep blocks square.
         lanes = kernel.facts.lanes(8 * access.bytes) if access.bytes >= 4 else 16 // access.bytes
-        rows = max(CACHE_LINE // access.bytes, lanes) if access.bytes >= 4 else lanes
+        rows = max(kernel.facts.cache_line_bytes // access.bytes, lanes) if access.bytes >= 4 else lanes
         for loop in nest.parallel:
             fits = loop.trips >= rows and lane.trips >= lanes > 1
             if fits and access.moves[loop].stride == 1 and loop is not lane and not loop.limit:

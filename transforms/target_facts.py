@@ -19,6 +19,8 @@ class TargetFacts:
     l2_bytes: int = 512 << 10
     l3_bytes: int = 8 << 20
     """Last level, shared by all cores."""
+    cache_line_bytes: int = 64
+    """Read from memory at once."""
     cores: int = 2
     region_cycles: int = 5000
     """What it costs to have other threads take part in a loop, and to wait for them."""
