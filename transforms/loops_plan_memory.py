@@ -14,7 +14,8 @@ are packed into one part of the arena. A symbolic size is an integer times an ex
 times that expression. Buffers of `@main`'s inputs and outputs are never in the arena.
 
 A buffer whose size data defines gets the place that it needs at most, where that is known; else it becomes a pooled
-buffer (`loops.reserve`), which buffers that are never needed at the same time share.
+buffer (`loops.reserve`), which buffers that are never needed at the same time share; such a one is needed from where it
+is asked for on.
 """
 
 from __future__ import annotations
@@ -129,6 +130,9 @@ def needs(function: func.FuncOp) -> list[Need]:
             first, last = min(first for first, _ in spans), max(last for _, last in spans)
             size = buffer_bytes(alloc.result)
             most = largest(size, bounds) if bounds else size
+            if most is None:
+                # Where a pooled buffer is asked for, what its memory held before is gone.
+                first = positions.first[alloc]
             found.append(Need(alloc, size if most is None else most, first, last, bounded=most is not None))
     return found
 

@@ -73,3 +73,28 @@ func.func private @kernel(%out: memref<4xf32>) attributes {aicc.kernel, aicc.num
   loops.copy %a to %out : memref<4xf32> to memref<4xf32>
   func.return
 }
+
+// -----
+
+// A pooled buffer is needed from where it is asked for on: what its memory held is gone then, so that one whose last
+// reader comes later has a pool of its own.
+// CHECK-LABEL: func.func @asked_for_early
+// CHECK:         %[[A:.*]] = loops.reserve "pool 0"
+// CHECK:         %[[B:.*]] = loops.reserve "pool 1"
+// CHECK:         loops.copy %[[A]] to %out
+// CHECK-NEXT:    loops.copy %x to %[[B]]
+// CHECK:         loops.reserve "pool 0"
+func.func @asked_for_early(%n: memref<i64>, %x: memref<?xf32, #loops.dims<n>>, %out: memref<?xf32, #loops.dims<n>>)
+    attributes {aicc.num_outputs = 1 : i64} {
+  %count = loops.load %n[] : memref<i64> to i64
+  %size = arith.index_cast %count : i64 to index
+  loops.define_size "n" is %size : index
+  %a = loops.alloc : memref<?xf32, #loops.dims<n>>
+  loops.copy %x to %a : memref<?xf32, #loops.dims<n>> to memref<?xf32, #loops.dims<n>>
+  %b = loops.alloc : memref<?xf32, #loops.dims<n>>
+  loops.copy %a to %out : memref<?xf32, #loops.dims<n>> to memref<?xf32, #loops.dims<n>>
+  loops.copy %x to %b : memref<?xf32, #loops.dims<n>> to memref<?xf32, #loops.dims<n>>
+  %c = loops.alloc : memref<?xf32, #loops.dims<n>>
+  loops.copy %b to %c : memref<?xf32, #loops.dims<n>> to memref<?xf32, #loops.dims<n>>
+  func.return
+}
