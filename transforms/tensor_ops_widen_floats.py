@@ -25,7 +25,7 @@ from xdsl.ir import Block, BlockArgument, Region, SSAValue
 from xdsl.ir.affine import AffineMap
 from xdsl.passes import ModulePass
 
-from aicc.dialects.graph.dims import dims_of
+from aicc.dialects.graph.dims import dims_of, symbols_of
 from aicc.dialects.graph.interfaces import element_type_of
 from aicc.dialects.graph.scalars import scalar_constant
 from aicc.dialects.tensor_ops import StructuredOp, YieldOp
@@ -116,7 +116,8 @@ class TensorOpsWidenFloatsPass(ModulePass):
             name = function.sym_name.data
             known = _arguments_at(function, constants.get(name, frozenset()))
             for copy in copies:
-                if copy.inputs[0] in known:
+                # A part of a constant whose size is a symbol cannot move to where symbols have no values.
+                if copy.inputs[0] in known and not symbols_of(copy.dims):
                     outline(op, function, copy, calls.get(name, []), "widened")
 
     def _widen_in(self, function: FuncOp) -> list[StructuredOp]:

@@ -78,3 +78,18 @@ def test_elementwise_chains_round_after_each_operator(dtype):
     expected = np.maximum((product + wide).astype(dtype), dtype(0))
     for level in (0, 2):
         np.testing.assert_array_equal(results(proto, {"x": x, "y": y}, level), expected)
+
+
+@pytest.mark.parametrize("dtype", HALVES, ids=lambda dtype: np.dtype(dtype).name)
+def test_a_part_of_a_constant_of_symbolic_size(dtype):
+    """Its conversion needs the size, so it cannot be done once and for all."""
+    x, w = halves(dtype, 40, 9), halves(dtype, 64, 20)
+    nodes = [
+        make_node("Shape", ["x"], ["n"], start=1, end=2),
+        make_node("Slice", ["w", "zero", "n"], ["v"]),
+        make_node("MatMul", ["x", "v"], ["y"]),
+    ]
+    proto = model(nodes, {"x": (dtype, [40, "K"])}, ["y"], 17, {"w": w, "zero": np.int64([0])})
+    exact = x.astype(np.float64) @ w[:9].astype(np.float64)
+    for level in (0, 2):
+        np.testing.assert_allclose(results(proto, {"x": x}, level).astype(np.float64), exact, rtol=0.01, atol=0.05)
