@@ -5,14 +5,14 @@ Strategy "product": a matrix product too large for the near caches, by blocks th
 
     for %jb { for %kb {            blocks of columns, shared among threads; blocks of steps
       copy b[kb, jb] by columns of one register tile          fits half the second-level cache
-      for %i by 6 {
-        copy a[i, kb]                                         fits the first-level cache
+      for %i by 6 {                                           rows of `a`, as they are
         for %j in %jb { c[i, j] += sum of k in %kb } } } }
 
 (Goto and van de Geijn, "Anatomy of high-performance matrix multiplication", 2008, with the roles of the operands
-exchanged.) Each element of `b` is copied once, by the thread that uses it. Copying rows of `a` fetches many lines at a
-time, where the products themselves would wait for one after the other, and frees them from conflicts between cache
-sets. A constant `b`, packed when the model is compiled, is left to strategy "lanes".
+exchanged.) Each element of `b` is copied once, by the thread that uses it. Rows of `a` are read as they are: steps
+follow each other in memory, at a pace that prefetchers keep. Where instead rows follow each other in memory (`a` is
+transposed), those of a register tile are copied first. A constant `b`, packed when the model is compiled, is left to
+strategy "lanes".
 """
 
 from __future__ import annotations
@@ -87,7 +87,6 @@ def plan_product(kernel: Kernel, nest: Nest, lane: Loop, row: Loop | None, rows:
         return None
     if kernel.is_constant(right.memref):
         return None  # packed when the model is compiled
-    left_bytes = left.footprint_bytes({row: row.trips, steps: steps.trips})
     if right.footprint_bytes({lane: lane.trips, steps: steps.trips}) <= facts.l1_bytes:
         return None
     block_steps = 0
@@ -116,7 +115,7 @@ def plan_product(kernel: Kernel, nest: Nest, lane: Loop, row: Loop | None, rows:
         lanes,
         block_steps,
         -(-tiles // blocks),
-        swapped or left_bytes > facts.l2_bytes * BLOCK_SHARE,
+        swapped,
     )
 
 
@@ -183,7 +182,7 @@ def _register_tiles(kernel: Kernel, plan: Product, rows: SSAValue, inner: SSAVal
             position = kernel.buffer_position(plan.left.memref)
             assert position is not None
             rank = len(plan.left.dims)
-            writer.stage(over, position, [0] * rank, list(range(rank)), "many lines at a time, without conflicts")
+            writer.stage(over, position, [0] * rank, list(range(rank)), "steps follow each other")
         lane = writer.loop(plan.lane.label + ".i", over)
         if number == 0 or isinstance(plan.row.extent, int):
             writer.vectorize([row, lane])

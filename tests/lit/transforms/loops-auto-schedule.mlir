@@ -1,14 +1,14 @@
 // RUN: aicc-opt %s -p 'loops-auto-schedule{target=generic}' | filecheck %s
 // RUN: aicc-opt %s -p 'loops-auto-schedule{target=generic},loops-apply-schedules' | filecheck %s --check-prefix=DONE
 
-// A product of matrices: blocks that fit the caches, both operands copied, 6 x 16 results at a time in registers.
+// A product of matrices: blocks that fit the caches, the right operand copied, 6 x 16 results at a time in registers.
 // CHECK-LABEL: transform.named_sequence @matmul_schedule
 // CHECK:         schedule.tile %{{.*}} {{.*}}sizes = array<i64: 16>
 // CHECK:         schedule.tile %{{.*}} {{.*}}sizes = array<i64: 8>, tails = ["mask"]
 // CHECK:         %[[STEPS:.*]], %{{.*}} = schedule.split_reduction %{{.*}}, %{{.*}} {{.*}}size = 512 : i64
 // CHECK-NEXT:    schedule.stage %[[STEPS]] {{.*}}argument = 1 : i64, tiles = array<i64: 0, 16>, order = array<i64: 1, 0>
 // CHECK-NEXT:    schedule.tile %{{.*}}, %{{.*}} {{.*}}sizes = array<i64: 6, 1>
-// CHECK:         schedule.stage %{{.*}} {{.*}}argument = 0 : i64
+// CHECK-NOT:     schedule.stage
 // CHECK:         schedule.vectorize %{{.*}}, %{{.*}}
 // CHECK:         schedule.parallelize
 
@@ -23,6 +23,28 @@ func.func private @matmul(%a: memref<1020x1024xf32>, %b: memref<1024x1024xf32>, 
     loops.for "s0_d1" %j = 0 to 1024 parallel {
       %s = loops.for "s0_d2" %k = 0 to 1024 iter_args(%acc = %z) -> (f32) {
         %x = loops.load %a[%i, %k] : memref<1020x1024xf32> to f32
+        %y = loops.load %b[%k, %j] : memref<1024x1024xf32> to f32
+        %p = arith.mulf %x, %y fastmath<contract,reassoc> : f32
+        %q = arith.addf %acc, %p fastmath<contract,reassoc> : f32
+        loops.yield %q : f32
+      }
+      loops.store %s, %c[%i, %j] : f32 to memref<1020x1024xf32>
+    }
+  }
+  func.return
+}
+
+// A transposed left operand: the steps of a tile's rows are far apart in memory, so that they are copied too.
+// CHECK-LABEL: transform.named_sequence @transposed_schedule
+// CHECK:         schedule.stage %{{.*}} {{.*}}argument = 1 : i64
+// CHECK:         schedule.stage %{{.*}} {{.*}}argument = 0 : i64, {{.*}}why = "steps follow each other"
+func.func private @transposed(%a: memref<1024x1020xf32>, %b: memref<1024x1024xf32>, %c: memref<1020x1024xf32>)
+    attributes {aicc.kernel, aicc.symbols = [], aicc.num_outputs = 1 : i64} {
+  %z = arith.constant 0.0 : f32
+  loops.for "s0_d0" %i = 0 to 1020 parallel {
+    loops.for "s0_d1" %j = 0 to 1024 parallel {
+      %s = loops.for "s0_d2" %k = 0 to 1024 iter_args(%acc = %z) -> (f32) {
+        %x = loops.load %a[%k, %i] : memref<1024x1020xf32> to f32
         %y = loops.load %b[%k, %j] : memref<1024x1024xf32> to f32
         %p = arith.mulf %x, %y fastmath<contract,reassoc> : f32
         %q = arith.addf %acc, %p fastmath<contract,reassoc> : f32
