@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.dialects.transform import NamedSequenceOp
 from xdsl.ir import Operation
+from xdsl.utils.exceptions import DiagnosticException
 
 from aicc.dialects.graph.dim_parser import parse_dim
 from aicc.dialects.graph.dims import evaluate_dims
@@ -61,6 +62,7 @@ class PassSearch:
         self.names = [step.name for step in setting.steps]
         self.passes = load_passes(setting.steps)
         self._snapshots = [module.clone()]
+        self._errors: dict[int, float | None] = {}
         self.expected = self._evaluated(self._snapshots[0])
 
     def error(self, results: Sequence[np.ndarray]) -> float:
@@ -77,21 +79,36 @@ class PassSearch:
             if level_of(module) not in ("graph", "tensor_ops"):
                 break
             self._snapshots.append(module.clone())
-        upper = len(self._snapshots) - 1
-        found = _first_wrong(0, upper, lambda k: self.error(self._evaluated(self._snapshots[k])))
+        start = upper = len(self._snapshots) - 1
+        # What a later pass makes may have no numpy meaning.
+        while upper and self._error_after(upper) is None:
+            upper -= 1
+        found = _first_wrong(0, upper, lambda k: self._error_after(k) or 0.0)
         if found is not None:
             position, error = found
             before, after = self._snapshots[position - 1 : position + 1]
             return self._blame([position - 1], error, self._changed_node(before, after))
-        return self._search_loops(upper)
+        return self._search_loops(start, upper)
+
+    def _error_after(self, count: int) -> float | None:
+        """The error of the meaning after the first `count` passes; None where it has none."""
+        if count not in self._errors:
+            try:
+                self._errors[count] = self.error(self._evaluated(self._snapshots[count]))
+            except (DiagnosticException, NotImplementedError, KeyError, TypeError, ValueError):
+                self._errors[count] = None
+        return self._errors[count]
 
     def _blame(self, positions: Sequence[int], error: float, nodes: tuple[str, ...] = ()) -> Blame:
         return Blame(
             tuple(self.names[position] for position in positions), positions[0] + 1, len(self.names), nodes, error
         )
 
-    def _search_loops(self, start: int) -> Blame | None:
-        """Among the passes from the one at `start` on, which goes from tensor_ops to loops."""
+    def _search_loops(self, start: int, known: int) -> Blame | None:
+        """
+        Among the passes from the one at `start` on, which goes from tensor_ops to loops, and those from `known` on,
+        after which the module has no numpy meaning.
+        """
         plain = {step.name for step in pipeline_steps("O0", PipelineOptions(), start="loops")}
         positions = range(start + 1, len(self.passes))
         needed = [k for k in positions if self.names[k] in plain]
@@ -108,6 +125,8 @@ class PassSearch:
             )
 
         if (plainest := error(0)) > 0:
+            if known < start:
+                return self._blame([*range(known, start + 1), *needed], plainest)
             return self._search_plain([start, *needed], plainest)
         found = _first_wrong(0, len(optional), error)
         return None if found is None else self._blame([optional[found[0] - 1]], found[1])
