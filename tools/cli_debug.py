@@ -65,7 +65,8 @@ def _lines(finding: Finding, bound: float, *, every: bool) -> Iterator[str]:
         yield f"first node past the bound: {_names(first)} ({', '.join(first.ops)})"
         yield f"  its own error is {_share(first.own.error)}: {first.own}"
     elif not finding.right:
-        yield "no node is wrong when the results of all kernels are kept"
+        yield "no node is wrong by itself, given the results of those before it"
+        yield "  (where values are rounded to integers, as in quantised models, tiny differences become whole steps)"
     if (blame := finding.blame) is not None:
         what = " or ".join(blame.passes)
         changed = f"; it changes {', '.join(blame.nodes)}" if blame.nodes else ""
