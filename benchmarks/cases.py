@@ -29,6 +29,8 @@ class Case:
     sizes: Mapping[str, int] = field(default_factory=dict[str, int])
     inputs: Callable[[], Inputs] | None = None
     bytes: int | None = None
+    tolerance: float = 1e-3
+    """Largest difference from the reference's results as a share of its largest one; a rounding in 8 bits is 1/255."""
 
     @property
     def family(self) -> str:
