@@ -33,7 +33,7 @@ BOUND = 1e-3
 """Of an error, as a share of the largest result."""
 
 QUANTISED_BOUND = 1e-1
-"""With int8 inside, where values that are equal but for rounding can become neighbouring integers, layer after layer."""
+"""With int8 inside, where values that are equal but for rounding can become neighbouring integers in every layer."""
 
 RANGES: Mapping[str, Mapping[str, tuple[int, int]]] = {
     "net/mobilenet_v2": {"N": (8, 1)},
