@@ -160,7 +160,7 @@ def content_of(model: Any) -> Content | None:
         if isinstance(model, str | PathLike):
             path = Path(cast("str | PathLike[str]", model))
             return _text(path.read_text(encoding="utf-8"), path.parent) if path.suffix == ".mlir" else _onnx(path, path)
-    except (OSError, ValueError):
+    except (OSError, RuntimeError, ValueError):
         pass
     return None
 
@@ -171,10 +171,15 @@ def _onnx(source: Path | memoryview, path: Path | None) -> Content | None:
     sources: dict[str, Path | memoryview] = {MODEL: source}
     data = memoryview(_mapped(source)) if isinstance(source, Path) else source
     for location in external_files(data):
+        # What the importer will refuse is not even opened: links out of the folder, and what is no file.
+        folder = None if path is None else path.resolve().parent
         inner = PurePosixPath(location)
-        if path is None or inner.is_absolute() or ".." in inner.parts:
+        if folder is None or inner.is_absolute() or ".." in inner.parts or "\0" in location:
             return None
-        sources[location] = path.resolve().parent / location
+        file = (folder / location).resolve()
+        if not file.is_relative_to(folder) or not file.is_file():
+            return None
+        sources[location] = file
     return Content("onnx", sources)
 
 
