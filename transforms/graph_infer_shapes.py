@@ -6,8 +6,8 @@ After:  %r = graph.add %x, %y : tensor<?xf32, #graph.dims<N>>, tensor<4xf32> -> 
         and on the function  aicc.checks = [["N", "4", "graph.add: size N of axis 0 does not match 4"]]
 
 A size is taken from the op's own inference; one that is only declared is kept where it is a constant and the inferred
-one is not. Result types of functions follow those of the values they return. Checks in regions count for the whole
-function; one that names a symbol which data defines becomes a `graph.check_sizes` before its op.
+one is not. Result types of functions follow those of the values they return. A check that names a symbol which data
+defines, and one in the region of an op, which may not be run, becomes a `graph.check_sizes` before its op.
 """
 
 from __future__ import annotations
@@ -100,13 +100,21 @@ def _update_result_types(function: FuncOp) -> None:
 
 def _record_checks(function: FuncOp, ops: Iterable[TypedOp]) -> None:
     defined = symbol_bounds(function).keys()
+    entry = function.body.block
     checks: dict[tuple[Dim, Dim], Check] = {}
+    inside: list[tuple[Operation, Check]] = []
     for op in ops:
         for check in op.runtime_checks():
-            if defined and not defined.isdisjoint(symbols_of((check.lhs, check.rhs))):
+            if op.parent is not entry:
+                inside.append((op, check))
+            elif defined and not defined.isdisjoint(symbols_of((check.lhs, check.rhs))):
                 _check_while_running(op, check)
             else:
                 checks.setdefault((check.lhs, check.rhs), replace(check, text=_with_node(op, check.text)))
+    for op, check in inside:
+        # What is checked before the run starts need not be checked again.
+        if (check.lhs, check.rhs) not in checks:
+            _check_while_running(op, check)
     function.attributes.pop(CHECKS_ATTRIBUTE, None)
     if checks:
         function.attributes[CHECKS_ATTRIBUTE] = checks_attr(list(checks.values()))

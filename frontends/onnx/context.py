@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn, Protocol, TypeAlias, TypeVar
 
@@ -12,7 +13,7 @@ from xdsl.dialects.builtin import LocationAttr, i64
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from aicc.dialects.graph.choice import CastOp
-from aicc.dialects.graph.defined_sizes import DefineSizeOp
+from aicc.dialects.graph.defined_sizes import CheckSizesOp, DefineSizeOp
 from aicc.dialects.graph.dims import Dim, SymExpr, dim_prod, shape_text, sym
 from aicc.dialects.graph.dtypes import element_type, is_integer, numpy_dtype
 from aicc.dialects.graph.interfaces import element_type_of
@@ -23,7 +24,7 @@ from aicc.frontends.onnx.shape_arithmetic import sizes_in
 from aicc.frontends.onnx.values import AnyTensor, Value, constant_value
 
 if TYPE_CHECKING:
-    from onnx import AttributeProto, GraphProto, NodeProto
+    from onnx import AttributeProto, GraphProto, NodeProto, TensorProto
 
 
 class Unsupported(Exception):
@@ -56,6 +57,27 @@ class Scope(Protocol):
 
     def fresh_symbol(self, wanted: str) -> str:
         """A name for a size that no other size has."""
+        ...
+
+    @property
+    def symbols(self) -> frozenset[str]:
+        """The names of all sizes so far."""
+        ...
+
+    def discard(self, block: Block) -> None:
+        """Lets go of the ops of a block that is to be imported anew."""
+        ...
+
+    def tensor(self, tensor: TensorProto) -> np.ndarray:
+        """The elements of a tensor of the model."""
+        ...
+
+    def find(self, name: str) -> Value | None:
+        """The tensor of this name that a node sees."""
+        ...
+
+    def declared_rank(self, name: str) -> int | None:
+        """The rank that the model declares for a tensor, if it does."""
         ...
 
     def import_subgraph(self, graph: GraphProto, block: Block, arguments: Sequence[Value] = ()) -> list[Value]:
@@ -205,12 +227,23 @@ class NodeContext:
         """
         A symbol whose value is that of a tensor of i64 and rank 0: at least 0, and at most `most`, which is checked.
         """
-        name = self.scope.fresh_symbol(re.sub(r"[^A-Za-z0-9_]+", "_", f"{self.name}_{what}").strip("_"))
+        name = self.fresh_symbol(what)
         op = DefineSizeOp(value, name, most, f"{what} of node '{self.name}'")
         op.location = self.location
         self.block.add_op(op)
         self.emitted.append(op)
         return sym(name)
+
+    def check_sizes(self, lhs: Dim, rhs: Dim, text: str) -> None:
+        """Ends a run in which two sizes are not equal."""
+        op = CheckSizesOp(lhs, rhs, text)
+        op.location = self.location
+        self.block.add_op(op)
+        self.emitted.append(op)
+
+    def fresh_symbol(self, what: str) -> str:
+        """The name of a size that nothing else has, after the node."""
+        return self.scope.fresh_symbol(re.sub(r"[^A-Za-z0-9_]+", "_", f"{self.name}_{what}").strip("_"))
 
     def numbers(self, position: int, what: str) -> tuple[int, ...]:
         """The elements of a constant integer input."""
@@ -322,6 +355,19 @@ class NodeContext:
         self.block.add_op(op)
         self.emitted.append(op)
         return op.results
+
+    @contextmanager
+    def into(self, block: Block) -> Generator[None, None, None]:
+        """Ops that are emitted inside go to the end of `block`."""
+        before, self.block = self.block, block
+        try:
+            yield
+        finally:
+            self.block = before
+
+    def materialise(self, value: Value) -> SSAValue:
+        """An SSA value for a tensor, at the end of the current block where it must be made."""
+        return self.scope.materialise(value)
 
     def constant(self, array: np.ndarray) -> SSAValue:
         """A constant that the handler needs."""

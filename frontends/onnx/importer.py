@@ -27,6 +27,7 @@ from aicc.frontends.onnx.functions import arity_fault, has_function, standard_fu
 from aicc.frontends.onnx.loading import Source, load, tensor_array
 from aicc.frontends.onnx.local_functions import inlined
 from aicc.frontends.onnx.ordering import node_name, sorted_nodes
+from aicc.frontends.onnx.shape_arithmetic import sizes_in
 from aicc.frontends.onnx.signature import Symbols
 from aicc.frontends.onnx.table import HANDLERS
 from aicc.frontends.onnx.values import Value, constant_value
@@ -83,6 +84,9 @@ class _Importer:
         self._constants: list[Operation] = []
         self._buffer_names: set[str] = set()
         self._symbol_names: set[str] = set()
+        self._defined: set[str] = set()
+        self._active: list[NodeContext] = []
+        self._declared: dict[str, int] | None = None
         self._problems: dict[Problem, None] = {}
 
     def run(self) -> ModuleOp:
@@ -104,7 +108,7 @@ class _Importer:
         symbols.check_fixed()
         self._symbol_names.update(symbols_of(dim for type in types for dim in dims_of(type)))
 
-        block = Block(arg_types=types)
+        self._block = block = Block(arg_types=types)
         arguments = [Value(type, value.name, ssa) for value, type, ssa in zip(inputs, types, block.args, strict=True)]
         for argument in arguments:
             set_name_hint(argument)
@@ -130,13 +134,21 @@ class _Importer:
     # Values
 
     def materialise(self, value: Value) -> SSAValue:
-        """An SSA value for a tensor; constants go to the start of the function, so that they are visible everywhere."""
+        """
+        An SSA value for a tensor; constants go to the start of the function, so that they are visible everywhere.
+
+        Sizes that data defines are known only from there on, and are put where they are read.
+        """
         if value.ssa is not None:
             return value.ssa
         ops = content_ops(value, self._buffer_name(value.name))
         location = NameLoc(StringAttr(value.name), UnknownLoc())
         for op in ops:
             op.location = location
+        content = value.content
+        if content is not None and value.symbolic and not self._defined.isdisjoint(symbols_of(sizes_in(content))):
+            (self._active[-1].block if self._active else self._block).add_ops(ops)
+            return ops[-1].results[0]
         self._constants += ops
         value.ssa = ops[-1].results[0]
         set_name_hint(value)
@@ -154,7 +166,36 @@ class _Importer:
         """`wanted`, or that with a number where another size has the name."""
         name = free_name(wanted, self._symbol_names)
         self._symbol_names.add(name)
+        self._defined.add(name)
         return name
+
+    @property
+    def symbols(self) -> frozenset[str]:
+        """The names of all sizes so far."""
+        return frozenset(self._symbol_names)
+
+    def discard(self, block: Block) -> None:
+        """Lets go of the ops of a block that is to be imported anew."""
+        for op in reversed(list(block.ops)):
+            op.detach()
+            op.erase(safe_erase=False)
+
+    def tensor(self, tensor: TensorProto) -> np.ndarray:
+        """The elements of a tensor of the model."""
+        return tensor_array(tensor, self.source)
+
+    def declared_rank(self, name: str) -> int | None:
+        """The rank that the model's main graph declares for a tensor, if it does."""
+        if self._declared is None:
+            graph = self.source.proto.graph
+            types = {value.name: value.type.tensor_type for value in (*graph.value_info, *graph.output)}
+            self._declared = {name: len(type.shape.dim) for name, type in types.items() if type.HasField("shape")}
+        return self._declared.get(name)
+
+    def find(self, name: str) -> Value | None:
+        """The tensor of this name that a node sees."""
+        found = self._lookup(name)
+        return found if isinstance(found, Value) else None
 
     def _place_constants(self, block: Block) -> None:
         """Those that are used, before everything else."""
@@ -237,12 +278,15 @@ class _Importer:
             if inputs is not None:
                 location = NameLoc(StringAttr(name), UnknownLoc())
                 context = NodeContext(node, name, version, inputs, self, block, location)
+                self._active.append(context)
                 try:
                     if handler is None:
                         raise UseDefinition
                     results = self._results(context, run_handler(handler, context))
                 except UseDefinition:
                     results = self._import_function(context)
+                finally:
+                    self._active.pop()
         except Incomplete:
             pass
         except Unsupported as reason:

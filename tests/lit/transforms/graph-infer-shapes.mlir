@@ -38,9 +38,13 @@ func.func @proven(%x: tensor<?x4xf32, #graph.dims<N>>) {
 
 // -----
 
-// Each assumption is listed once, also those in regions.
+// What a region assumes is checked where it runs: a branch that is not taken asks for nothing.
 // CHECK-LABEL: func.func @regions(
-// CHECK-SAME:    attributes {aicc.checks = {{\[\[}}"M", "N", "graph.add: size M of axis 0 does not match N"]]}
+// CHECK-NOT:     aicc.checks
+// CHECK:         graph.check_sizes #graph.shape<M> is #graph.shape<N> text "graph.add: size M of axis 0 does not match N"
+// CHECK-NEXT:    graph.add
+// CHECK:         } else {
+// CHECK-NEXT:      graph.check_sizes #graph.shape<M> is #graph.shape<N>
 // CHECK:         } -> tensor<?xf32, #graph.dims<N>>
 func.func @regions(%c: tensor<i1>, %x: tensor<?xf32, #graph.dims<N>>, %y: tensor<?xf32, #graph.dims<M>>) {
   %r = graph.if %c then {
@@ -50,5 +54,21 @@ func.func @regions(%c: tensor<i1>, %x: tensor<?xf32, #graph.dims<N>>, %y: tensor
     %a = graph.add %x, %y : tensor<?xf32, #graph.dims<N>>, tensor<?xf32, #graph.dims<M>> -> tensor<?xf32, #graph.dims<N>>
     graph.yield %a : tensor<?xf32, #graph.dims<N>>
   } -> tensor<?xf32, #graph.dims<K>>
+  func.return
+}
+
+// -----
+
+// So is what names a symbol that data defines; it is assumed by what comes later in the block only.
+// CHECK-LABEL: func.func @defined(
+// CHECK-NOT:     aicc.checks
+// CHECK:         graph.define_size "rows"
+// CHECK-NEXT:    %[[R:.*]] = graph.slice
+// CHECK-NEXT:    graph.check_sizes #graph.shape<rows> is #graph.shape<4>
+// CHECK-NEXT:    graph.add %[[R]]
+func.func @defined(%c: tensor<i64>, %x: tensor<?xf32, #graph.dims<N>>, %y: tensor<4xf32>) {
+  graph.define_size "rows" is %c most #graph.shape<N> : tensor<i64>
+  %r = graph.slice %x {starts = [0], sizes = [rows], steps = [1]} : tensor<?xf32, #graph.dims<N>> -> tensor<?xf32, #graph.dims<rows>>
+  %s = graph.add %r, %y : tensor<?xf32, #graph.dims<rows>>, tensor<4xf32> -> tensor<4xf32>
   func.return
 }

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
+from aicc.dialects.graph.evaluator import EvaluationError
 from aicc.frontends.errors import ModelError
 from aicc.frontends.onnx import import_onnx
 from tests.unit.frontends.onnx.helper import function, model, run, run_module
@@ -72,14 +73,30 @@ def test_problems_inside_branches_are_listed():
         import_onnx(proto)
 
 
-def test_branches_of_different_shapes_are_refused():
+def test_branches_of_different_shapes():
     wide = helper.make_graph(
         [helper.make_node("Concat", ["x", "x"], ["t"], axis=0)],
         "then",
         [],
         [helper.make_tensor_value_info("t", TensorProto.FLOAT, None)],
     )
-    node = helper.make_node("If", ["c"], ["y"], "choice", then_branch=wide, else_branch=branch("else", "Neg", "e"))
-    proto = model([node], {"x": (np.float32, [2]), "c": (np.bool_, [])}, ["y"])
-    with pytest.raises(ModelError, match="node 'choice'"):
-        import_onnx(proto)
+    choice = helper.make_node("If", ["c"], ["y"], "choice", then_branch=wide, else_branch=branch("else", "Neg", "e"))
+    proto = model([choice, helper.make_node("Abs", ["y"], ["z"])], {"x": (np.float32, [2]), "c": (np.bool_, [])}, ["z"])
+    for value, expected in ((True, [1, 2, 1, 2]), (False, [1, 2])):
+        (result,) = run(proto, {"x": X, "c": np.array(value)})
+        assert result.tolist() == expected
+
+
+def test_of_branches_of_different_ranks_one_can_be_taken():
+    flat = helper.make_graph(
+        [helper.make_node("ReduceSum", ["x"], ["t"], keepdims=0)],
+        "then",
+        [],
+        [helper.make_tensor_value_info("t", TensorProto.FLOAT, None)],
+    )
+    choice = helper.make_node("If", ["c"], ["y"], "choice", then_branch=flat, else_branch=branch("else", "Neg", "e"))
+    proto = model([choice], {"x": (np.float32, [2]), "c": (np.bool_, [])}, ["y"])
+    (result,) = run(proto, {"x": X, "c": np.array(True)})
+    assert result == X.sum()
+    with pytest.raises(EvaluationError, match=r"node 'choice' gives tensors of ranks \[0\] in its then branch"):
+        run(proto, {"x": X, "c": np.array(False)})

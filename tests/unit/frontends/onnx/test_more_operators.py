@@ -8,7 +8,6 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from aicc.frontends.errors import ModelError
-from aicc.frontends.onnx import import_onnx
 from tests.unit.frontends.onnx.helper import model, run, run_op
 
 RNG = np.random.default_rng(17)
@@ -285,14 +284,66 @@ def test_loop_over_a_size():
     np.testing.assert_array_equal(numbers, [0, 1, 2])
 
 
-def test_loop_of_a_number_of_iterations_from_data():
-    proto = model([loop()], INPUTS | {"count": (np.int64, [])}, ["end"])
-    for count in (0, 3):
+@pytest.mark.parametrize("count", [0, 1, 3])
+def test_loop_of_a_number_of_iterations_from_data(count):
+    proto = model([loop()], INPUTS | {"count": (np.int64, [])}, ["end", "scans", "numbers"])
+    end, scans, numbers = run(proto, FEEDS | {"count": np.array(count)})
+    steps = np.arange(1, count + 1, dtype=np.float32)[:, None]
+    np.testing.assert_array_equal(end, FEEDS["start"] + count * FEEDS["step"])
+    np.testing.assert_array_equal(scans, FEEDS["start"] + steps * FEEDS["step"])
+    np.testing.assert_array_equal(numbers, np.arange(count))
+
+
+def test_loop_with_a_value_that_grows():
+    body = helper.make_graph(
+        [
+            helper.make_node("Identity", ["go"], ["more"]),
+            helper.make_node("Concat", ["v", "v", "step"], ["next"], axis=0),
+            helper.make_node("Identity", ["next"], ["slice"]),
+        ],
+        "body",
+        [
+            helper.make_tensor_value_info("i", TensorProto.INT64, []),
+            helper.make_tensor_value_info("go", TensorProto.BOOL, []),
+            helper.make_tensor_value_info("v", TensorProto.FLOAT, [None]),
+        ],
+        [helper.make_tensor_value_info(name, kind, None) for name, kind in (("more", 9), ("next", 1))],
+    )
+    node = helper.make_node("Loop", ["count", "", "start"], ["end"], "loop", body=body)
+    proto = model([node], INPUTS | {"count": (np.int64, [])}, ["end"])
+    expected = FEEDS["start"]
+    for count in range(4):
         (end,) = run(proto, FEEDS | {"count": np.array(count)})
-        np.testing.assert_array_equal(end, FEEDS["start"] + count * FEEDS["step"])
-    proto = model([loop()], INPUTS | {"count": (np.int64, [])}, ["scans"])
-    with pytest.raises(ModelError, match="number of iterations is computed at run time"):
-        import_onnx(proto)
+        np.testing.assert_array_equal(end, expected)
+        expected = np.concatenate([expected, expected, FEEDS["step"]])
+
+
+def test_scan_forwards_and_backwards():
+    body = helper.make_graph(
+        [
+            helper.make_node("Add", ["sum", "x"], ["next"]),
+            helper.make_node("Identity", ["next"], ["part"]),
+        ],
+        "body",
+        [helper.make_tensor_value_info(name, TensorProto.FLOAT, [2]) for name in ("sum", "x")],
+        [helper.make_tensor_value_info(name, TensorProto.FLOAT, [2]) for name in ("next", "part")],
+    )
+    x = np.arange(6, dtype=np.float32).reshape(3, 2)
+    for backwards in (0, 1):
+        node = helper.make_node(
+            *("Scan", ["start", "x"], ["end", "parts"], "scan"),
+            body=body,
+            num_scan_inputs=1,
+            scan_input_directions=[backwards],
+            scan_output_directions=[backwards],
+            scan_output_axes=[1],
+        )
+        proto = model([node], {"start": (np.float32, [2]), "x": (np.float32, ["T", 2])}, ["end", "parts"])
+        end, parts = run(proto, {"start": FEEDS["start"], "x": x})
+        rows = x[::-1] if backwards else x
+        sums = FEEDS["start"] + np.cumsum(rows, 0)
+        np.testing.assert_array_equal(end, sums[-1])
+        np.testing.assert_array_equal(parts, (sums[::-1] if backwards else sums).T)
 
 
 def test_loop_that_stops_by_itself():
