@@ -192,6 +192,8 @@ def _is_true(value: Value) -> bool:
 
 def scalar_input(ctx: NodeContext, position: int) -> SSAValue:
     """An input of one element as a tensor of rank 0."""
+    if isinstance(count := dim_prod(ctx.dims(position)), int) and count != 1:
+        ctx.fail(f"input {position} has {count} elements, expected 1")
     return ctx.emit(ReshapeOp(ctx.ssa(position), ())) if ctx.rank(position) else ctx.ssa(position)
 
 
@@ -212,8 +214,10 @@ def _loop(ctx: NodeContext) -> list[SSAValue]:
     plan = LoopPlan(ctx, carried, body, None, scalar_input(ctx, 0) if ctx.has(0) else None, starts)
     if ctx.has(0) and (not ctx.has(1) or _is_true(ctx.value(1))) and _goes_on_always(ctx, graph):
         numbers = Numbers(ctx)
-        (trips,) = numbers.of(0, "trip count")
-        plan = LoopPlan(ctx, carried, body, numbers.size(numbers.max(trips, 0), "trip count"), plan.most, starts)
+        trips = numbers.of(0, "trip count")
+        if len(trips) != 1:
+            ctx.fail(f"the trip count has {len(trips)} elements, expected 1")
+        plan = LoopPlan(ctx, carried, body, numbers.size(numbers.max(trips[0], 0), "trip count"), plan.most, starts)
     return plan.run()
 
 

@@ -20,6 +20,7 @@ from aicc.dialects.graph.dims import (
 )
 from aicc.dialects.graph.indexing import GatherOp
 from aicc.dialects.graph.movement import ConcatOp, ExpandOp, PadOp, ReshapeOp, SplitOp, TransposeOp
+from aicc.frontends.onnx import shapes_from_data
 from aicc.frontends.onnx.context import Handler, NodeContext, Result
 from aicc.frontends.onnx.formulas import Formula
 from aicc.frontends.onnx.run_time_axes import RunTimeAxes
@@ -35,6 +36,8 @@ def _reshaped(ctx: NodeContext, shape: Sequence[Dim]) -> Result:
 def _reshape(ctx: NodeContext) -> Result:
     """0 stands for the size in the same place (unless `allowzero`), -1 for what is left."""
     dims, allow_zero = ctx.dims(0), bool(ctx.attr_int("allowzero", 0))
+    if not ctx.is_known(1):
+        return shapes_from_data.reshape(ctx)
     wanted = list(ctx.sizes(1, "shape"))
     for i, size in enumerate(wanted):
         if isinstance(size, int) and size < -1:
@@ -195,6 +198,8 @@ def _wrapped(ctx: NodeContext, x: SSAValue, low: Sequence[Dim], high: Sequence[D
 
 def _expand(ctx: NodeContext) -> Result:
     """A size of the input that is not 1 stays; one that only may be 1 is taken to be what is asked for."""
+    if not ctx.is_known(1):
+        return shapes_from_data.expand(ctx)
     wanted, dims = list(ctx.sizes(1, "shape")), list(ctx.dims(0))
     rank = max(len(wanted), len(dims))
     wanted, dims = [1] * (rank - len(wanted)) + wanted, [1] * (rank - len(dims)) + dims
