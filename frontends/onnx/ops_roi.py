@@ -36,6 +36,8 @@ class _Samples:
     """The number of samples of each bin: `[boxes]`."""
     valid: SSAValue
     """Which of the samples a box has."""
+    inside: SSAValue
+    """Which of those lie in the image; others count as 0, whatever the elements at its border are."""
 
 
 def _samples(ctx: NodeContext, first: SSAValue, last: SSAValue, size: Dim, bins: int, wide: Attribute) -> _Samples:
@@ -67,7 +69,7 @@ def _samples(ctx: NodeContext, first: SSAValue, last: SSAValue, size: Dim, bins:
     behind = f(SubOp, places, low)
     high = f(MinOp, f(AddOp, low, 1.0), final)
     low_weight, high_weight = (f(WhereOp, inside, weight, 0.0) for weight in (f(SubOp, 1.0, behind), behind))
-    return _Samples(f.cast(low, i64), f.cast(high, i64), low_weight, high_weight, count, valid)
+    return _Samples(f.cast(low, i64), f.cast(high, i64), low_weight, high_weight, count, valid, inside)
 
 
 def _roi_align(ctx: NodeContext) -> SSAValue:
@@ -110,6 +112,8 @@ def _roi_align(ctx: NodeContext) -> SSAValue:
             part = f(MulOp, picked, weight)
             result = part if result is None else f(AddOp if mode == "avg" else MaxOp, result, part)
     assert result is not None
+    inside = f(AndOp, of_row(rows.inside), of_column(columns.inside))
+    result = f(WhereOp, f.reshape(inside, (*dims_of(inside.type), 1)), result, 0.0)
     if mode == "avg":
         number = f(MulOp, rows.count, columns.count)
         result = f(DivOp, ctx.emit(ReduceSumOp(result, (2, 4))), f.reshape(number, (boxes, 1, 1, 1)))
