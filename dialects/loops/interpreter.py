@@ -32,8 +32,8 @@ from aicc.dialects.loops.control import ForOp, YieldOp
 from aicc.dialects.loops.functions import symbol_names
 from aicc.dialects.loops.memory import AllocOp, ConstantOp, CopyOp, PreparedOp, SizeOp, ViewOp
 from aicc.dialects.loops.vectors import BroadcastOp, ReduceOp, TransposeOp
-from aicc.dialects.tensor_ops.scalar_eval import scalar_array, to_body_storage
 from aicc.dialects.packed import DotOp
+from aicc.dialects.tensor_ops.scalar_eval import scalar_array, to_body_storage
 from aicc.dialects.tensor_ops.scalar_tables import CASTS, FLOAT_COMPARISONS, FUNCTIONS, INTEGER_COMPARISONS
 
 Array = np.ndarray[Any, np.dtype[Any]]

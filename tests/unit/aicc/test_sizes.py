@@ -62,9 +62,7 @@ def test_a_fixed_size(path: Path):
     assert [info.shape for info in model.inputs] == [(2, "S", 30), ("S", 40)]
     assert model.outputs[0].shape == (2, "S", 40)
     check(model, 2, 5)
-    with pytest.raises(
-        aicc.InputError, match=r"'x' has shape \[3, 5, 30\], expected \[2, S, 30\]: 'x' dim 0 is 3"
-    ):
+    with pytest.raises(aicc.InputError, match=r"'x' has shape \[3, 5, 30\], expected \[2, S, 30\]: 'x' dim 0 is 3"):
         model(*arrays(3, 5))
     text = (
         "func.func @main(%x: tensor<?xf32, #graph.dims<N>>) -> tensor<?xf32, #graph.dims<N>> {\n"
