@@ -19,7 +19,7 @@ VERSION = aicc_version()
 # ruff: noqa: E402
 from aicc.backends.llvm.targets import target_by_name
 from aicc.compilation import compile_model
-from aicc.frontends.onnx import import_onnx
+from aicc.frontends.onnx import import_onnx as import_onnx
 from aicc.lowering.pipelines import PipelineOptions
 from aicc.model_content import MODEL, Content
 from aicc.outside import write_program
@@ -61,7 +61,3 @@ def main() -> None:
     finally:
         sys.stderr.flush()
         os._exit(status)
-
-
-IMPORTED = import_onnx
-"""Most models are of this kind."""

@@ -32,7 +32,6 @@ declare i32 @_setjmp(ptr) returns_twice
 declare void @longjmp(ptr, i32) noreturn
 declare i32 @posix_memalign(ptr, i64, i64)
 declare void @free(ptr)
-declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 
 define void @aicc_guard(ptr %buffers, ptr %sizes, i64 %threads) {
 entry:
@@ -63,7 +62,7 @@ entry:
   unreachable
 }
 
-define ptr @aicc_reserve(ptr %state, i64 %buffer, i64 %bytes, double %estimate, i64 %keep) {
+define ptr @aicc_reserve(ptr %state, i64 %buffer, i64 %bytes, double %estimate) {
 entry:
   %made = alloca ptr
   %index = shl i64 %buffer, 1
@@ -89,26 +88,14 @@ grow:
   %wanted = select i1 %larger, i64 %bytes, i64 %more
   %raised = add i64 %wanted, 64
   %rounded = and i64 %raised, -64
-  %kept = icmp ne i64 %keep, 0
-  %copies = and i1 %kept, %there
-  br i1 %copies, label %allocate, label %drop
-drop:
   call void @free(ptr %old)
   store ptr null, ptr %place
   store i64 0, ptr %capacity.place
-  br label %allocate
-allocate:
   %status = call i32 @posix_memalign(ptr %made, i64 64, i64 %rounded)
   %worked = icmp eq i32 %status, 0
-  br i1 %worked, label %fill, label %fail
-fill:
-  %new = load ptr, ptr %made
-  br i1 %copies, label %copy, label %done
-copy:
-  call void @llvm.memcpy.p0.p0.i64(ptr %new, ptr %old, i64 %capacity, i1 false)
-  call void @free(ptr %old)
-  br label %done
+  br i1 %worked, label %done, label %fail
 done:
+  %new = load ptr, ptr %made
   store ptr %new, ptr %place
   store i64 %rounded, ptr %capacity.place
   ret ptr %new

@@ -53,17 +53,17 @@ class PoolOp(GraphOp, HasAxisRoles):
     ceil_mode = opt_prop_def(UnitAttr)
     result = result_def(AnyTensorTypeConstr)
 
-    def build_pool(
+    def __init__(
         self,
         x: SSAValue | Operation,
         kernel: Sequence[int],
-        strides: Sequence[int] | None,
-        pads: Sequence[Dim] | None,
-        dilations: Sequence[int] | None,
-        ceil_mode: bool,
-        extra: Mapping[str, Attribute | None],
-    ) -> None:
-        """For constructors: strides and dilations of 1 and no padding where not given."""
+        strides: Sequence[int] | None = None,
+        pads: Sequence[Dim] | None = None,
+        dilations: Sequence[int] | None = None,
+        ceil_mode: bool = False,
+        **flags: bool,
+    ):
+        """Strides and dilations of 1 and no padding where not given; `flags` are properties of one kind of pool."""
         space = len(kernel)
         self.build_self(
             [x],
@@ -73,7 +73,7 @@ class PoolOp(GraphOp, HasAxisRoles):
                 "pads": ShapeAttr([0] * (2 * space) if pads is None else pads),
                 "dilations": int_array([1] * space if dilations is None else dilations),
                 "ceil_mode": flag(ceil_mode),
-                **extra,
+                **{name: flag(value) for name, value in flags.items()},
             },
         )
 
@@ -130,17 +130,6 @@ class MaxPoolOp(PoolOp):
     name = "graph.max_pool"
     ELEMENTS: ClassVar[ElementKind] = ElementKind.NUMBER
 
-    def __init__(
-        self,
-        x: SSAValue | Operation,
-        kernel: Sequence[int],
-        strides: Sequence[int] | None = None,
-        pads: Sequence[Dim] | None = None,
-        dilations: Sequence[int] | None = None,
-        ceil_mode: bool = False,
-    ):
-        self.build_pool(x, kernel, strides, pads, dilations, ceil_mode, {})
-
     def pool(self, x: np.ndarray, axes: Sequence[WindowAxis]) -> np.ndarray:
         wide = x.astype(accumulator_dtype(x.dtype), copy=False)
         lowest = -np.inf if wide.dtype.kind == "f" else int(np.iinfo(wide.dtype).min)
@@ -178,8 +167,7 @@ class AvgPoolOp(PoolOp):
         ceil_mode: bool = False,
         count_include_pad: bool = False,
     ):
-        extra = {"count_include_pad": flag(count_include_pad)}
-        self.build_pool(x, kernel, strides, pads, dilations, ceil_mode, extra)
+        super().__init__(x, kernel, strides, pads, dilations, ceil_mode, count_include_pad=count_include_pad)
 
     def pool(self, x: np.ndarray, axes: Sequence[WindowAxis]) -> np.ndarray:
         wide = accumulator_dtype(x.dtype)
@@ -216,17 +204,6 @@ class SumPoolOp(PoolOp):
     name = "graph.sum_pool"
     ELEMENTS: ClassVar[ElementKind] = ElementKind.FLOAT
 
-    def __init__(
-        self,
-        x: SSAValue | Operation,
-        kernel: Sequence[int],
-        strides: Sequence[int] | None = None,
-        pads: Sequence[Dim] | None = None,
-        dilations: Sequence[int] | None = None,
-        ceil_mode: bool = False,
-    ):
-        self.build_pool(x, kernel, strides, pads, dilations, ceil_mode, {})
-
     def pool(self, x: np.ndarray, axes: Sequence[WindowAxis]) -> np.ndarray:
         taps = windows_of(x.astype(accumulator_dtype(x.dtype), copy=False), axes, 0)
         with np.errstate(invalid="ignore", over="ignore"):
@@ -262,7 +239,7 @@ class ArgMaxPoolOp(PoolOp):
         ceil_mode: bool = False,
         column_major: bool = False,
     ):
-        self.build_pool(x, kernel, strides, pads, dilations, ceil_mode, {"column_major": flag(column_major)})
+        super().__init__(x, kernel, strides, pads, dilations, ceil_mode, column_major=column_major)
 
     def infer_types(self) -> Sequence[Attribute]:
         (pooled,) = super().infer_types()

@@ -83,8 +83,8 @@ def one(
 
 
 def cases(*table: Case, missing: str = "") -> pytest.MarkDecorator:
-    """A test over the table and the levels; `missing` says what the cases wait for."""
-    marks = [pytest.mark.xfail(reason=missing, raises=(ModelError, InputError))] if missing else []
+    """A test over the table and the levels; `missing` says what the cases wait for, and must go once they pass."""
+    marks = [pytest.mark.xfail(reason=missing, raises=(ModelError, InputError), strict=True)] if missing else []
     return pytest.mark.parametrize(
         ("case", "level"),
         [
