@@ -36,7 +36,7 @@ from aicc.tools.pipeline import PassStep
 from aicc.tools.runner import InternalFault, PipelineRunner, op_count
 from aicc.transforms.auto_schedule_callers import constant_buffers
 from aicc.transforms.kernel_clock import tell
-from aicc.transforms.kernel_unit import Callers, CallersPass, KernelUnit, UnitPass
+from aicc.transforms.kernel_unit import Callers, CallersPass, EntryPointsPass, KernelUnit, UnitPass
 from aicc.transforms.loops_apply_schedules import schedules
 from aicc.transforms.schedule_writer import SUFFIX
 from aicc.transforms.verify import verify
@@ -151,14 +151,10 @@ def _passes_for(module: ModuleOp, pipeline: str, options: PipelineOptions) -> tu
     return passes, PipelineRunner(make_context(), watching_instruments(), verify_borders=False)
 
 
-_OF_ENTRY_POINTS = frozenset({"loops-hoist-constants", "loops-plan-memory", "loops-profile", "convert-loops-to-llvm"})
-"""Passes to which it makes no difference what is in kernels, and which need only their declarations."""
-
-
 def units_from(passes: Sequence[ModulePass]) -> int:
     """The position of the first of the last passes all of which can do their work with kernels apart."""
     position = len(passes)
-    while position and (isinstance(passes[position - 1], UnitPass) or passes[position - 1].name in _OF_ENTRY_POINTS):
+    while position and isinstance(passes[position - 1], UnitPass | EntryPointsPass):
         position -= 1
     return position
 

@@ -21,7 +21,6 @@ from xdsl.dialects import func
 from xdsl.dialects import llvm as base
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Block, Operation
-from xdsl.passes import ModulePass
 
 from aicc.dialects.loops.call import CallOp as KernelCallOp
 from aicc.lowering import (
@@ -40,6 +39,7 @@ from aicc.lowering.loops_to_llvm_functions import SIGNATURE, Function
 from aicc.lowering.loops_to_llvm_parallel import lower_parallel, runtime_declaration
 from aicc.transforms.diagnostics import fail
 from aicc.transforms.kernel_clock import kernel_time
+from aicc.transforms.kernel_unit import EntryPointsPass
 
 Handler = Callable[[Function, Any], None]
 
@@ -204,7 +204,7 @@ def _called(function: func.FuncOp) -> Iterator[str]:
 
 
 @dataclass(frozen=True)
-class ConvertLoopsToLLVMPass(ModulePass):
+class ConvertLoopsToLLVMPass(EntryPointsPass):
     """Lowers `loops`, `scf`, `cf`, `arith`, `math` and `func` to the `llvm` dialect."""
 
     name = "convert-loops-to-llvm"

@@ -18,11 +18,12 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation
 from xdsl.utils.exceptions import VerifyException
 
+from aicc.dialects.graph.choice import CastOp
 from aicc.dialects.graph.constants import ConstantOp
 from aicc.dialects.graph.dims import dims_of, is_tensor, tensor_type
 from aicc.dialects.graph.dtypes import numpy_dtype
 from aicc.dialects.graph.evaluator import evaluate_function
-from aicc.dialects.graph.interfaces import ElementKind, element_kind, element_type_of, set_type
+from aicc.dialects.graph.interfaces import ElementKind, GraphOp, element_kind, element_type_of, set_type
 from aicc.dialects.tensor_ops.ops import KernelOp
 
 _NARROWER = (Float32Type, Float16Type, BFloat16Type)
@@ -55,10 +56,7 @@ def is_discontinuous(op: Operation) -> bool:
     """
     takes = any(_is_float(operand.type) for operand in op.operands)
     gives_other = any(not _is_float(result.type) for result in op.results)
-    return takes and (gives_other or op.name in _STEPS)
-
-
-_STEPS = frozenset(f"graph.{name}" for name in ("floor", "ceil", "round", "trunc", "sign", "mod", "rem"))
+    return takes and (gives_other or (isinstance(op, GraphOp) and not op.CONTINUOUS))
 
 
 def wide_function(kernel: KernelOp) -> FuncOp | None:
@@ -71,7 +69,7 @@ def wide_function(kernel: KernelOp) -> FuncOp | None:
         if op.regions or is_discontinuous(op):
             return None
         floats = {element_type_of(v) for v in (*op.operands, *op.results) if _is_float(v.type)}
-        if len(floats) > 1 or (op.name == "graph.cast" and floats):
+        if len(floats) > 1 or (isinstance(op, CastOp) and floats):
             return None
     region = kernel.body.clone()
     block = region.block

@@ -10,6 +10,7 @@ not at all where it is known what comes of it.
 from __future__ import annotations
 
 import json
+from abc import ABC
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from io import StringIO
@@ -31,6 +32,7 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.func import FuncOp
 from xdsl.dialects.transform import NamedSequenceOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.passes import ModulePass
 from xdsl.printer import Printer
 
 from aicc.dialects.graph.dim_parser import parse_dim
@@ -136,6 +138,10 @@ class UnitPass(Protocol):
     """A pass that can work on a kernel by itself."""
 
     def apply_to_unit(self, unit: KernelUnit) -> None: ...
+
+
+class EntryPointsPass(ModulePass, ABC):
+    """A pass to which it makes no difference what is in kernels, and which needs only their declarations."""
 
 
 @runtime_checkable

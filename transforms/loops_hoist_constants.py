@@ -29,13 +29,13 @@ from xdsl.context import Context
 from xdsl.dialects import arith, func
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
-from xdsl.passes import ModulePass
 
 from aicc.dialects.graph.buffers import BufferAttr
 from aicc.dialects.loops.access import LoadOp
 from aicc.dialects.loops.attrs import memref_of
 from aicc.dialects.loops.call import CallOp
 from aicc.dialects.loops.memory import AllocOp, ConstantOp, CopyOp, PreparedOp, SizeOp, ViewOp
+from aicc.transforms.kernel_unit import EntryPointsPass
 from aicc.transforms.loops_sizes import buffer_bytes
 
 PREPARE = "prepare"
@@ -247,7 +247,7 @@ def empty_function(name: str) -> func.FuncOp:
 
 
 @dataclass(frozen=True)
-class LoopsHoistConstantsPass(ModulePass):
+class LoopsHoistConstantsPass(EntryPointsPass):
     """Moves calls that depend on constants alone from `@main` to `@prepare`."""
 
     name = "loops-hoist-constants"

@@ -38,7 +38,6 @@ from xdsl.dialects.builtin import (
     i8,
 )
 from xdsl.ir import Attribute, Block, Operation, SSAValue
-from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 from xdsl.traits import IsTerminator
 
@@ -51,6 +50,7 @@ from aicc.dialects.loops.functions import is_kernel
 from aicc.dialects.loops.memory import AllocOp, SizeOp, ViewOp
 from aicc.transforms import memory_packing
 from aicc.transforms.diagnostics import fail
+from aicc.transforms.kernel_unit import EntryPointsPass
 from aicc.transforms.loops_sizes import buffer_bytes
 
 ARENA = "aicc.arena"
@@ -254,7 +254,7 @@ class _Offsets:
 
 
 @dataclass(frozen=True)
-class LoopsPlanMemoryPass(ModulePass):
+class LoopsPlanMemoryPass(EntryPointsPass):
     """Gives every intermediate of `@main` and `@prepare` a place in one arena."""
 
     name = "loops-plan-memory"

@@ -32,7 +32,6 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.passes import ModulePass
 
 from aicc.dialects.graph.dim_parser import parse_dim
 from aicc.dialects.graph.dims import dim_sum, substitute
@@ -41,6 +40,7 @@ from aicc.dialects.loops.attrs import memref_type
 from aicc.dialects.loops.call import CallOp, size_of_value
 from aicc.dialects.loops.functions import num_outputs, num_scratch, symbol_names
 from aicc.transforms.diagnostics import location_names
+from aicc.transforms.kernel_unit import EntryPointsPass
 from aicc.transforms.loops_note_work import FLOPS, SCHEDULE
 from aicc.transforms.loops_plan_memory import add_argument_attributes
 from aicc.transforms.loops_sizes import buffer_bytes
@@ -114,7 +114,7 @@ def _time(call: CallOp, profile: SSAValue, row: int) -> None:
 
 
 @dataclass(frozen=True)
-class LoopsProfilePass(ModulePass):
+class LoopsProfilePass(EntryPointsPass):
     """Makes `@main` note how long each of its kernel calls takes."""
 
     name = "loops-profile"

@@ -87,6 +87,7 @@ class RemOp(BinaryOp):
     """`result = lhs - rhs * trunc(lhs / rhs)`, exact, with the sign of `lhs` (C's `fmod`). Integers: x rem 0 is 0."""
 
     name = "graph.rem"
+    CONTINUOUS: ClassVar[bool] = False
     ALLOWED: ClassVar[ElementKind] = ElementKind.NUMBER
 
     def scalar(self, b: ScalarBuilder, *args: SSAValue) -> SSAValue:
@@ -101,6 +102,7 @@ class ModOp(BinaryOp):
     """`result = lhs - rhs * floor(lhs / rhs)`, with the sign of `rhs` (Python's `%`). Integers: x mod 0 is 0."""
 
     name = "graph.mod"
+    CONTINUOUS: ClassVar[bool] = False
     ALLOWED: ClassVar[ElementKind] = ElementKind.NUMBER
 
     def scalar(self, b: ScalarBuilder, *args: SSAValue) -> SSAValue:

@@ -49,6 +49,7 @@ class SignOp(UnaryOp):
     """`result = -1, 0 or 1` as `x` is negative, zero or positive; NaN for NaN."""
 
     name = "graph.sign"
+    CONTINUOUS: ClassVar[bool] = False
     ALLOWED: ClassVar[ElementKind] = ElementKind.NUMBER
 
     def scalar(self, b: ScalarBuilder, *args: SSAValue) -> SSAValue:
@@ -133,6 +134,7 @@ class FloorOp(FloatFunctionOp):
     """`result =` the largest integer that is at most `x`."""
 
     name = "graph.floor"
+    CONTINUOUS: ClassVar[bool] = False
     MATH: ClassVar[type[Operation]] = math.FloorOp
     NUMPY: ClassVar[Callable[[Array], Array]] = np.floor
 
@@ -142,6 +144,7 @@ class CeilOp(FloatFunctionOp):
     """`result =` the smallest integer that is at least `x`."""
 
     name = "graph.ceil"
+    CONTINUOUS: ClassVar[bool] = False
     MATH: ClassVar[type[Operation]] = math.CeilOp
     NUMPY: ClassVar[Callable[[Array], Array]] = np.ceil
 
@@ -151,6 +154,7 @@ class RoundOp(FloatFunctionOp):
     """`result =` the nearest integer; ties go to the even one."""
 
     name = "graph.round"
+    CONTINUOUS: ClassVar[bool] = False
     MATH: ClassVar[type[Operation]] = math.RoundEvenOp
     NUMPY: ClassVar[Callable[[Array], Array]] = np.rint
 
@@ -160,6 +164,7 @@ class TruncOp(FloatFunctionOp):
     """`result =` `x` without its fraction."""
 
     name = "graph.trunc"
+    CONTINUOUS: ClassVar[bool] = False
     MATH: ClassVar[type[Operation]] = math.TruncOp
     NUMPY: ClassVar[Callable[[Array], Array]] = np.trunc
 

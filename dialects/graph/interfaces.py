@@ -231,6 +231,9 @@ class TypedOp(IRDLOperation, ABC):
 
     FUSION_KIND: ClassVar[FusionKind] = FusionKind.OPAQUE
 
+    CONTINUOUS: ClassVar[bool] = True
+    """Of ops from floats to floats: whether results change little where operands do."""
+
     traits = traits_def(Pure())
 
     @property
