@@ -20,6 +20,7 @@ from benchmarks.costs import costs_table, measure_costs, read_costs
 from benchmarks.dynamic import RANGES, dynamic_table, measure_dynamic, prepare_sizes, read_dynamic
 from benchmarks.engines import engines_here
 from benchmarks.kernels.catalog import kernel_cases
+from benchmarks.loops import CASES, measure_loops
 from benchmarks.machine import Limits, limits
 from benchmarks.measure import Plan, measure, prepare
 from benchmarks.networks.catalog import network_cases
@@ -137,6 +138,17 @@ def dynamic(arguments: argparse.Namespace) -> int:
     return 1 if wrong else 0
 
 
+def loops(arguments: argparse.Namespace) -> int:
+    """Exit status 1 if a result is wrong."""
+    cases = [name for name in CASES if re.search(arguments.only, name)]
+    if arguments.list:
+        print("\n".join(cases))
+        return 0
+    rounds, seconds = (3, 0.05) if arguments.quick else (arguments.rounds, arguments.seconds or 0.3)
+    found = measure_loops(cases, arguments.threads, 64, rounds, seconds)
+    return 0 if all(one.equal for one in found) else 1
+
+
 def report(arguments: argparse.Namespace) -> int:
     """Tables of the kept results, the worst ratio first, and the plots."""
     from benchmarks.plots import plot
@@ -172,6 +184,7 @@ def everything(arguments: argparse.Namespace) -> int:
     status = max(measure_cases(kind, arguments) for kind in ("kernels", "models"))
     costs(arguments)
     status = max(status, dynamic(arguments))
+    status = max(status, loops(arguments))
     accuracy(arguments)
     report(arguments)
     print(f"tables' figures and plots are in {arguments.out}")
@@ -212,6 +225,7 @@ def parse() -> argparse.Namespace:
         ("models", lambda a: measure_cases("models", a), "whole networks"),
         ("costs", costs, "compilation, cold and from the cache, and memory"),
         ("dynamic", dynamic, "models with symbolic sizes beside the same compiled for each size"),
+        ("loops", loops, "a decoder's loop beside its body called alone"),
         ("accuracy", accuracy, "errors of whole networks against a float64 run"),
         ("report", report, "tables of the kept results, the worst first, and plots"),
     ):

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from xdsl.dialects import llvm as base
-from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr, DictionaryAttr, StringAttr
+from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr, DictionaryAttr, StringAttr, UnitAttr
 from xdsl.ir import Attribute, Operation
 from xdsl.utils.hints import isa
 
@@ -104,8 +104,10 @@ class ModuleState:
         return json.dumps({**self.signature, "buffers": self.entries})
 
 
-def _plain(value: Attribute) -> str | list[str]:
-    """Text, or a list of texts, out of an attribute."""
+def _plain(value: Attribute) -> str | list[str] | bool:
+    """Text, a list of texts, or `True` for what only stands there, out of an attribute."""
+    if isinstance(value, UnitAttr):
+        return True
     if isa(value, ArrayAttr[StringAttr]):
         return [part.data for part in value]
     assert isinstance(value, StringAttr)

@@ -17,7 +17,7 @@ from aicc.runtime.compiled import CompiledProgram, Variant
 from aicc.runtime.errors import InputError
 from aicc.runtime.expressions import compile_expressions
 from aicc.runtime.image import write_image
-from aicc.runtime.profile import Profile, kernel_times, reset_counters
+from aicc.runtime.profile import BYTES, FLOPS, RUNS, Profile, kernel_times, reset_counters
 from aicc.runtime.program import LoadedProgram
 from aicc.runtime.results import named_out
 from aicc.runtime.signature import KernelCall, TensorInfo
@@ -205,11 +205,17 @@ class Model:
         binder = ShapeBinder(signature)
         arrays = [binder.check_array(k, inputs[name]) for k, name in enumerate(self._input_names)]
         values = binder.bind(arrays)
-        symbols = signature.symbols
-        sizes = compile_expressions([call.bytes for call in calls], symbols)(values)
-        known = [call.flops for call in calls if call.flops is not None]
-        flops = iter(compile_expressions(known, symbols)(values))
-        work = [(None if c.flops is None else next(flops), size) for c, size in zip(calls, sizes, strict=True)]
+        told = [call for call in calls if not call.counted]
+        sizes = iter(compile_expressions([call.bytes for call in told], signature.symbols)(values))
+        known = [call.flops for call in told if call.flops is not None]
+        flops = iter(compile_expressions(known, signature.symbols)(values))
+        work: list[tuple[float | None, float]] = []
+        for call, row in zip(calls, counters.tolist(), strict=True):
+            if call.counted:
+                count = max(1, row[RUNS])
+                work.append((None if call.flops is None else row[FLOPS] / count, row[BYTES] / count))
+            else:
+                work.append((None if call.flops is None else next(flops), next(sizes)))
         rows = [(call.kernel, call.nodes, call.schedule) for call in calls]
         return Profile(kernel_times(rows, work, counters, runs), seconds, runs, self._threads)
 

@@ -10,8 +10,11 @@ from pathlib import Path
 
 import numpy as np
 
-RUNS, TOTAL, SHORTEST, LAST = range(4)
-"""Columns of the counters: runs, nanoseconds in all, of the shortest run, and the clock when the last run began."""
+RUNS, TOTAL, SHORTEST, LAST, BYTES, FLOPS = range(6)
+"""
+Columns of the counters: runs, nanoseconds in all, of the shortest run, and the clock when the last run began; bytes and
+operations in all, of calls that count them.
+"""
 
 CLOCK_SHIM = """
 declare i32 @clock_gettime(i32, ptr)
@@ -31,7 +34,7 @@ define i64 @aicc_clock() {
 
 def new_counters(calls: int) -> np.ndarray:
     """Counters of that many calls, none of which has run."""
-    counters = np.empty((calls, 4), np.int64)
+    counters = np.empty((calls, FLOPS + 1), np.int64)
     reset_counters(counters)
     return counters
 
@@ -175,13 +178,13 @@ class Profile:
 
 def kernel_times(
     calls: Sequence[tuple[str, tuple[str, ...], str]],
-    work: Sequence[tuple[int | None, int]],
+    work: Sequence[tuple[float | None, float]],
     counters: np.ndarray,
     runs: int,
 ) -> tuple[KernelTime, ...]:
     """
-    The rows of a profile: `calls` are (kernel, nodes, schedule), `work` (operations, bytes) of one call, `counters`
-    those of `runs` runs of the model.
+    The rows of a profile: `calls` are (kernel, nodes, schedule), `work` (operations, bytes) of one call, on average
+    where they differ, `counters` those of `runs` runs of the model.
     """
     begun = counters[counters[:, RUNS] > 0, LAST]
     first = int(begun.min()) if begun.size else 0

@@ -64,6 +64,8 @@ class KernelCall:
     """Operations on floats, likewise; None where they are not known."""
     schedule: str
     """How the kernel is run; empty where it is run as it stands."""
+    counted: bool = False
+    """Whether its runs add up `bytes` and `flops`, which name sizes that the program gives values to."""
 
 
 @dataclass(frozen=True)
@@ -144,7 +146,9 @@ def parse_signature(text: str) -> Signature:
                 for e in data["buffers"]
             ),
             profile=tuple(
-                KernelCall(e["kernel"], tuple(e["nodes"]), e["bytes"], e.get("flops"), e.get("schedule", ""))
+                KernelCall(
+                    e["kernel"], tuple(e["nodes"]), e["bytes"], e.get("flops"), e.get("schedule", ""), "counted" in e
+                )
                 for e in data.get("profile", ())
             ),
             text=text,

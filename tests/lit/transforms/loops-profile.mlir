@@ -3,7 +3,7 @@
 // Each call has a row of its own, in program order, calls in regions included.
 // CHECK:       func.func private @aicc_clock() -> i64
 // CHECK-LABEL: func.func @main
-// CHECK-SAME:    %[[P:[a-z0-9]+]]: memref<2x4xi64> {aicc.profile})
+// CHECK-SAME:    %[[P:[a-z0-9]+]]: memref<2x6xi64> {aicc.profile})
 // CHECK-SAME:    aicc.profile = [{kernel = "k", nodes = ["conv1", "relu1"], bytes = "32", flops = "12", schedule = "unroll d0"}, {kernel = "k", nodes = [], bytes = "32", flops = "12", schedule = "unroll d0"}]
 // CHECK:         %[[START:.*]] = func.call @aicc_clock() : () -> i64
 // CHECK-NEXT:    loops.call @k(%[[X:.*]], %[[OUT:.*]]) :
@@ -45,5 +45,35 @@ func.func @main(%x: memref<4xf32>, %c: memref<i1>, %out: memref<4xf32>) attribut
 // CHECK:       func.func @main(%{{[a-z0-9]+}}: memref<4xf32>, %{{[a-z0-9]+}}: memref<4xf32>) attributes {aicc.num_outputs = 1 : i64} {
 func.func @main(%x: memref<4xf32>, %out: memref<4xf32>) attributes {aicc.num_outputs = 1 : i64} {
   loops.copy %x to %out : memref<4xf32> to memref<4xf32>
+  func.return
+}
+
+// -----
+
+// Where @main gives a size its value, the row adds up bytes and operations: each call may be of another size.
+// CHECK-LABEL: func.func @main(%{{[a-z0-9]+}}: memref<index>,
+// CHECK-SAME:    %[[P:[a-z0-9]+]]: memref<1x6xi64> {aicc.profile})
+// CHECK-SAME:    bytes = "8*s", flops = "3*s", counted}]
+// CHECK:         loops.define_size "s"
+// CHECK:         loops.call @k(
+// CHECK:         loops.store %{{.*}}, %[[P]][0, 3]
+// CHECK-NEXT:    %[[SIZE:.*]] = loops.size #graph.shape<8*s>
+// CHECK-NEXT:    %[[BYTES:.*]] = arith.index_cast %[[SIZE]] : index to i64
+// CHECK-NEXT:    %[[BEFORE:.*]] = loops.load %[[P]][0, 4]
+// CHECK-NEXT:    %[[AFTER:.*]] = arith.addi %[[BEFORE]], %[[BYTES]] : i64
+// CHECK-NEXT:    loops.store %[[AFTER]], %[[P]][0, 4]
+// CHECK-NEXT:    %[[WORK:.*]] = loops.size #graph.shape<3*s>
+// CHECK:         loops.store %{{.*}}, %[[P]][0, 5]
+func.func private @k(%s0: index, %x: memref<?xf32, #loops.dims<s0>>, %out: memref<?xf32, #loops.dims<s0>>) attributes {aicc.kernel, aicc.num_outputs = 1 : i64, aicc.symbols = ["s0"], aicc.flops = "3*s0"} {
+  loops.copy %x to %out : memref<?xf32, #loops.dims<s0>> to memref<?xf32, #loops.dims<s0>>
+  func.return
+}
+func.func @main(%c: memref<index>) attributes {aicc.num_outputs = 0 : i64} {
+  %n = loops.load %c[] : memref<index> to index
+  loops.define_size "s" is %n : index
+  %a = loops.reserve "a" : memref<?xf32, #loops.dims<s>>
+  %b = loops.reserve "b" : memref<?xf32, #loops.dims<s>>
+  %s = loops.size #graph.shape<s>
+  loops.call @k(%s, %a, %b) : index, memref<?xf32, #loops.dims<s>>, memref<?xf32, #loops.dims<s>>
   func.return
 }

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import aicc
-from aicc.runtime.profile import LAST, RUNS, SHORTEST, TOTAL, Peaks, reset_counters
+from aicc.runtime.profile import FLOPS, LAST, RUNS, SHORTEST, TOTAL, Peaks, reset_counters
 from aicc.tools.aicc_cli import main
 
 TEXT = """
@@ -26,7 +26,7 @@ def test_calls_are_counted_and_timed():
     names = {name for call in model.kernel_calls for name in call.nodes}
     assert {"first", "second"} <= names
     counters = model.counters
-    assert counters.shape == (len(model.kernel_calls), 4) and not counters[:, RUNS].any()
+    assert counters.shape == (len(model.kernel_calls), FLOPS + 1) and not counters[:, RUNS].any()
     x, w = np.ones((9, 64), np.float32), np.ones((64, 64), np.float32)
     result = model(x, w)[0]
     for _ in range(2):
@@ -38,7 +38,7 @@ def test_calls_are_counted_and_timed():
     reset_counters(counters)
     assert not counters[:, RUNS].any()
     plain = aicc.compile(TEXT)
-    assert plain.kernel_calls == () and plain.counters.shape == (0, 4)
+    assert plain.kernel_calls == () and plain.counters.shape == (0, FLOPS + 1)
 
 
 def test_a_profile_tells_times_and_work_by_the_names_of_nodes(tmp_path: Path):
@@ -62,6 +62,34 @@ def test_a_profile_tells_times_and_work_by_the_names_of_nodes(tmp_path: Path):
     assert {"first", "second"} <= {name for event in events for name in event["name"].split(", ")}
     assert all(event["dur"] > 0 and event["ts"] >= 0 for event in events)
     assert {event["args"]["kernel"] for event in events} == {kernel.kernel for kernel in profile.kernels}
+
+
+def test_work_of_sizes_that_data_tells_is_added_up_while_the_model_runs():
+    doubling = """
+    func.func @main(%n: tensor<i64>, %x: tensor<1xf32>) -> tensor<f32> {
+      %zero = graph.constant dense<0> : tensor<i64>
+      %one = graph.constant dense<1> : tensor<i64>
+      %i, %y = graph.while %zero, %x {symbols = ["s"], initial = #graph.shape<1>, following = #graph.shape<2*s>} while {
+      ^bb0(%i: tensor<i64>, %y: tensor<?xf32, #graph.dims<s>>):
+        %more = graph.lt %i, %n : tensor<i64>, tensor<i64> -> tensor<i1>
+        graph.yield %more : tensor<i1>
+      } do {
+      ^bb0(%i: tensor<i64>, %y: tensor<?xf32, #graph.dims<s>>):
+        %next = graph.add %i, %one : tensor<i64>, tensor<i64> -> tensor<i64>
+        %root = graph.sqrt %y : tensor<?xf32, #graph.dims<s>> -> tensor<?xf32, #graph.dims<s>> loc("root")
+        %both = graph.concat %root, %root {axis = 0} : tensor<?xf32, #graph.dims<s>>, tensor<?xf32, #graph.dims<s>>
+          -> tensor<?xf32, #graph.dims<2*s>>
+        graph.yield %next, %both : tensor<i64>, tensor<?xf32, #graph.dims<2*s>>
+      } : tensor<i64>, tensor<1xf32>
+      %sum = graph.reduce_sum %y {axes = array<i64: 0>} : tensor<?xf32, #graph.dims<s>> -> tensor<f32>
+      func.return %sum : tensor<f32>
+    }
+    """
+    model = aicc.compile(doubling, profile=True, opt_level=0)
+    inputs = {info.name: array for info, array in zip(model.inputs, (np.array(3), np.ones(1, np.float32)), strict=True)}
+    profile = model.profile(inputs, runs=2)
+    (root,) = (kernel for kernel in profile.kernels if kernel.nodes == ("root",))
+    assert (root.calls, root.flops, root.bytes) == (3, 1 + 2 + 4, 2 * 4 * (1 + 2 + 4))
 
 
 def test_a_profile_needs_a_model_that_notes_times():
