@@ -39,7 +39,9 @@ from aicc.transforms.loops_order import Level, Orders, orders
 from aicc.transforms.loops_tile import count_nests
 from aicc.transforms.target_facts import TargetFacts
 
-MOST_ROWS = 14
+MOST_ROWS = 12
+"""Rows of a register tile that are tried: with more, nothing is left to hide, and LLVM spills."""
+
 ROW_BLOCKS = (4, 8, 16, 32, 64)
 """Register tiles per block of rows that are tried."""
 
@@ -66,8 +68,6 @@ REST_UNEVEN = 0.05
 
 SYMBOLIC_ROWS = 1.25
 """What rows along a loop of symbolic extent cost more: there may be too few of them, as in a batch of one image."""
-
-CACHE_WAYS = 8
 
 UNROLL_UP_TO = 4
 """A reduction of at most this many steps is unrolled."""
@@ -126,11 +126,12 @@ def _collides(kernel: Kernel, access: Access, loop: Loop) -> bool:
     stride = access.moves[loop].stride
     if stride is None:
         return True
-    sets = max(1, kernel.facts.l1_bytes // (CACHE_LINE * CACHE_WAYS))
+    ways = kernel.facts.l1_ways
+    sets = max(1, kernel.facts.l1_bytes // (CACHE_LINE * ways))
     lines = stride * access.bytes // CACHE_LINE
     if lines <= 1:
         return False
-    return loop.trips > CACHE_WAYS * sets // gcd(sets, lines)
+    return loop.trips > ways * sets // gcd(sets, lines)
 
 
 def _wants_packing(kernel: Kernel, nest: Nest, access: Access, lane: Loop, chain: Sequence[Loop]) -> bool:
@@ -174,6 +175,7 @@ def tile_cost(
 ) -> TileCost:
     """What the innermost loop does per row and per vector of lanes."""
     overlap = False
+    strides: list[int] = []
     counts = {(False, False): 0, (True, False): 0, (False, True): 0, (True, True): 0}
     for access in nest.loads:
         if _inside(access, chain):
@@ -184,6 +186,8 @@ def tile_cost(
             strided = by_lane and access not in packed and access.moves[lane].stride != 1
             counts[by_row, by_lane] += 2 * width if strided else 1
             overlap = overlap or _overlaps(access, chain, row, lane)
+            if row is not None and by_row and not by_lane and (stride := access.moves[row].stride):
+                strides.append(abs(stride) * access.bytes)
     accumulators = max(1, len(chain[-1].op.inits)) if chain else 1
     return TileCost(
         accumulators,
@@ -194,6 +198,7 @@ def tile_cost(
         prod(loop.trips for loop in chain),
         facts,
         overlap,
+        tuple(strides),
     )
 
 

@@ -27,6 +27,7 @@ from aicc.transforms.auto_schedule_threads import Shared, certain_trips, spread
 from aicc.transforms.loops_cost import REST_ROWS
 from aicc.transforms.loops_facts import Access, Loop, Nest
 from aicc.transforms.loops_split_reduction import can_split
+from aicc.transforms.loops_stage import MOST_BYTES
 from aicc.transforms.loops_tile import count_nests
 
 STEPS = 512
@@ -97,7 +98,7 @@ def plan_product(kernel: Kernel, nest: Nest, lane: Loop, row: Loop | None, rows:
     if block_steps and (nest.heavy_ops or not can_split(nest.parallel[-1].op, steps.op)):
         return None
     others = tuple(loop for loop in nest.parallel if loop not in (lane, row))
-    budget = facts.l2_bytes * BLOCK_SHARE / ((block_steps or steps.trips) * lanes * right.bytes)
+    budget = min(facts.l2_bytes * BLOCK_SHARE, MOST_BYTES) / ((block_steps or steps.trips) * lanes * right.bytes)
     tiles = max(1, lane.trips // lanes)
     # Blocks are what threads share, unless there are batches enough.
     blocks = max(-(-tiles // max(1, int(budget))), -(-2 * facts.cores // prod(loop.trips for loop in others)))

@@ -6,6 +6,7 @@ It is simple on purpose: it ranks schedules, and does not predict times.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -50,6 +51,9 @@ class TileCost:
     overlap: bool = True
     """What a cell reads is read by its neighbours in other steps."""
 
+    row_strides: tuple[int, ...] = ()
+    """Bytes from one row to the next, for each access that varies along rows alone."""
+
     def cycles(self, rows: int, vectors: int) -> float:
         """Cycles of one step of the reduction on a tile of so many rows and vectors of lanes."""
         cells = rows * vectors
@@ -63,7 +67,17 @@ class TileCost:
         shared = self.per_vector * vectors * register
         levels = zip((self.facts.l1_bytes, self.facts.l2_bytes, self.facts.l3_bytes), STREAM, strict=True)
         speed = next((speed for size, speed in levels if shared * self.steps <= 0.8 * size), BYTES_PER_CYCLE[-1])
-        return max(arithmetic, loads / LOAD_PORTS, shared / speed) + STEP_OVERHEAD
+        missed = sum(self._missed(rows, stride) for stride in self.row_strides) * self.facts.cache_line_bytes
+        return max(arithmetic, loads / LOAD_PORTS, shared / speed, missed / STREAM[1]) + STEP_OVERHEAD
+
+    def _missed(self, rows: int, stride: int) -> int:
+        """Rows whose lines push each other out of the first-level cache before the next step reads them again."""
+        facts = self.facts
+        if rows <= facts.l1_ways:
+            return 0
+        sets = facts.l1_bytes // (facts.l1_ways * facts.cache_line_bytes)
+        places = Counter(line % sets for line in {row * stride // facts.cache_line_bytes for row in range(rows)})
+        return sum(lines for lines in places.values() if lines > facts.l1_ways)
 
     def fits(self, rows: int, vectors: int, registers: int) -> bool:
         """Whether a tile can be kept in registers: accumulators, one step's vectors, and one row's value."""

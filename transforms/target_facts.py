@@ -16,6 +16,8 @@ class TargetFacts:
     vector_registers: int = 16
     l1_bytes: int = 32 << 10
     """Data cache of one core, innermost level."""
+    l1_ways: int = 8
+    """Lines that it holds of those at the same place modulo `l1_bytes / l1_ways`."""
     l2_bytes: int = 512 << 10
     l3_bytes: int = 8 << 20
     """Last level, shared by all cores."""

@@ -37,6 +37,7 @@ class Target:
     l1_bytes: int = 32 << 10
     l2_bytes: int = 512 << 10
     l3_bytes: int = 8 << 20
+    l1_ways: int = 8
     cores: int = 2
     has_fma: bool = True
     has_dot_product: bool = False
@@ -53,6 +54,7 @@ class Target:
             vector_bits=self.vector_bits,
             vector_registers=self.num_vector_registers,
             l1_bytes=self.l1_bytes,
+            l1_ways=self.l1_ways,
             l2_bytes=self.l2_bytes,
             l3_bytes=self.l3_bytes,
             cores=self.cores,
@@ -130,7 +132,7 @@ def host_target() -> Target:
 
     have = {name for name, present in llvm.get_host_cpu_features().items() if present}
     triple = llvm.get_process_triple()
-    l1, l2, l3 = _cache_sizes()
+    l1, l2, l3, ways = _caches()
     arm = triple.startswith("aarch64")
     wide = "avx512f" in have
     return Target(
@@ -143,6 +145,7 @@ def host_target() -> Target:
         l1_bytes=l1,
         l2_bytes=l2,
         l3_bytes=l3,
+        l1_ways=ways,
         cores=len(os.sched_getaffinity(0)),
         has_fma=arm or "fma" in have,
         has_dot_product=bool(have & {"avx512vnni", "avxvnni", "dotprod"}),
@@ -152,13 +155,13 @@ def host_target() -> Target:
 
 def host_facts() -> dict[str, str | int]:
     """What `host_target` follows from, found without LLVM, which takes long to load."""
-    l1, l2, l3 = _cache_sizes()
+    l1, l2, l3, ways = _caches()
     lines: set[str] = set()
     with contextlib.suppress(OSError):
         text = Path("/proc/cpuinfo").read_text()
         lines = {line for line in text.splitlines() if line.partition(":")[0].strip() in _IDENTITY}
     digest = hashlib.sha256("\n".join(sorted(lines)).encode()).hexdigest()
-    sizes = {"l1_bytes": l1, "l2_bytes": l2, "l3_bytes": l3, "cores": len(os.sched_getaffinity(0))}
+    sizes = {"l1_bytes": l1, "l2_bytes": l2, "l3_bytes": l3, "l1_ways": ways, "cores": len(os.sched_getaffinity(0))}
     return {"name": "host", "machine": platform.machine(), "processor": digest, **sizes}
 
 
@@ -169,15 +172,19 @@ _IDENTITY = frozenset(
 """Lines in Linux's list of processors that tell what they can do."""
 
 
-def _cache_sizes() -> tuple[int, int, int]:
-    """Bytes of the first-level data cache, the second level and the last level; typical ones where unknown."""
-    sizes = {1: 32 << 10, 2: 512 << 10, 3: 8 << 20}
+def _caches() -> tuple[int, int, int, int]:
+    """
+    Bytes of the first-level data cache, the second level and the last level, and the ways of the first one; typical
+    ones where unknown.
+    """
+    sizes, ways = {1: 32 << 10, 2: 512 << 10, 3: 8 << 20}, 8
     for entry in sorted(Path("/sys/devices/system/cpu/cpu0/cache").glob("index*")):
         try:
             level, kind = int((entry / "level").read_text()), (entry / "type").read_text().strip()
-            text = (entry / "size").read_text().strip()
+            text, found = (entry / "size").read_text().strip(), int((entry / "ways_of_associativity").read_text())
         except (OSError, ValueError):
             continue
         if kind != "Instruction" and level in sizes and text.endswith("K"):
             sizes[level] = int(text[:-1]) << 10
-    return sizes[1], sizes[2], sizes[3]
+            ways = found if level == 1 and found > 0 else ways
+    return sizes[1], sizes[2], sizes[3], ways

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from aicc.dialects.loops.functions import find_function
-from aicc.dialects.schedule.ops import CollapseOp, FuseOp, InterchangeOp, PackOp, ParallelizeOp, TileOp
+from aicc.dialects.schedule.ops import CollapseOp, FuseOp, InterchangeOp, PackOp, ParallelizeOp, StageOp, TileOp
 from aicc.lowering.context import make_context
 from aicc.lowering.parse import parse_module
 from aicc.transforms.loops_apply_schedules import LoopsApplySchedulesPass
@@ -99,6 +101,26 @@ def test_a_matrix_product_fills_the_registers():
     assert registers(GENERIC) == (6, 16)
     rows, lanes = registers(TargetFacts(vector_bits=512, vector_registers=32))
     assert 20 <= rows * lanes // 16 <= 28
+
+
+def test_rows_that_share_sets_of_the_cache_are_no_more_than_its_ways():
+    def rows(steps_of_sum: int, facts: TargetFacts) -> int:
+        made = steps(matmul(1008, 16, steps_of_sum), facts, frozenset({1}))
+        return next(op.tile_sizes for op in made if isinstance(op, TileOp))[0]
+
+    # The lines of all rows fall into one set, into others than each other, and into one of a cache with more ways.
+    wide = TargetFacts(vector_bits=256, vector_registers=32)
+    assert rows(1024, wide) <= 8 < rows(1040, wide)
+    assert rows(1024, replace(wide, l1_bytes=64 << 10, l1_ways=16)) > 8
+
+
+def test_blocks_of_a_product_are_no_larger_than_what_can_be_copied():
+    # With half of this second-level cache, they would be.
+    module = parsed(matmul(1024, 1024, 1024))
+    LoopsAutoSchedulePass("x86-64-v4").apply(make_context(), module)
+    assert any(isinstance(op, StageOp) for op in module.walk())
+    strict = parse_module(str(module).replace("attributes {automatic} ", ""))
+    LoopsApplySchedulesPass().apply(make_context(), strict)
 
 
 def test_rows_are_chosen_to_fill_the_extent():
