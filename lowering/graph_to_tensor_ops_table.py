@@ -31,6 +31,7 @@ from aicc.dialects.graph.movement import (
     SplitOp,
     TransposeOp,
 )
+from aicc.dialects.graph.non_max_suppression import NonMaxSuppressionOp
 from aicc.dialects.graph.pooling import ArgMaxPoolOp, AvgPoolOp, MaxPoolOp, SumPoolOp
 from aicc.dialects.graph.reductions import ReductionOp
 from aicc.dialects.graph.scan import RunningOp
@@ -78,6 +79,7 @@ from aicc.lowering.graph_to_tensor_ops_pooling import (
     lower_sum_pool,
 )
 from aicc.lowering.graph_to_tensor_ops_reductions import lower_arg_reduction, lower_reduction, lower_softmax
+from aicc.lowering.graph_to_tensor_ops_suppression import lower_non_max_suppression
 from aicc.lowering.graph_to_tensor_ops_top_k import lower_top_k
 
 LOWERINGS: Mapping[type[Operation], Any] = {
@@ -101,6 +103,7 @@ LOWERINGS: Mapping[type[Operation], Any] = {
     MatmulIntegerOp: lower_matmul_integer,
     MatmulOp: lower_matmul,
     MaxPoolOp: lower_max_pool,
+    NonMaxSuppressionOp: lower_non_max_suppression,
     PadOp: lower_pad,
     ReductionOp: lower_reduction,
     ReshapeOp: lower_reshape,

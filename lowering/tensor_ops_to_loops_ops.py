@@ -19,9 +19,10 @@ from aicc.dialects.loops.memory import CopyOp
 from aicc.dialects.tensor_ops.blocks import BlocksOp
 from aicc.dialects.tensor_ops.indirect import ScanOp, ScatterOp
 from aicc.dialects.tensor_ops.ops import ConcatOp
-from aicc.dialects.tensor_ops.selection import TopKOp
+from aicc.dialects.tensor_ops.selection import NonMaxSuppressionOp, TopKOp
 from aicc.dialects.tensor_ops.structured import StructuredOp
 from aicc.lowering.tensor_ops_to_loops_nests import BodyEmitter, Emitter
+from aicc.lowering.tensor_ops_to_loops_suppression import lower_non_max_suppression
 from aicc.lowering.tensor_ops_to_loops_top_k import lower_top_k
 
 Memrefs = Callable[[SSAValue], SSAValue]
@@ -176,7 +177,7 @@ def lower_scan(op: ScanOp, emitter: Emitter, memrefs: Memrefs, target: SSAValue)
         emitter.reduce([dims[axis]], label, len(others), [emitter.constant(op.init)], step)
 
 
-LOWERED = (StructuredOp, BlocksOp, ConcatOp, ScatterOp, ScanOp, TopKOp)
+LOWERED = (StructuredOp, BlocksOp, ConcatOp, ScatterOp, ScanOp, TopKOp, NonMaxSuppressionOp)
 
 
 def lower_op(op: Operation, emitter: Emitter, memrefs: Memrefs, targets: Sequence[SSAValue]) -> None:
@@ -195,5 +196,7 @@ def lower_op(op: Operation, emitter: Emitter, memrefs: Memrefs, targets: Sequenc
                 lower_scan(op, emitter, memrefs, targets[0])
             case TopKOp():
                 lower_top_k(op, emitter, memrefs(op.keys), targets[0])
+            case NonMaxSuppressionOp():
+                lower_non_max_suppression(op, emitter, [memrefs(operand) for operand in op.operands], targets)
             case _:
                 raise ValueError(f"{op.name} is not lowered here")

@@ -77,6 +77,7 @@ from aicc.dialects.graph.integer_products import ConvIntegerOp, MatmulIntegerOp
 from aicc.dialects.graph.log_sum_exp import ReduceLogSumExpOp
 from aicc.dialects.graph.matmul import LinearOp, MatmulOp
 from aicc.dialects.graph.movement import ConcatOp, ExpandOp, PadOp, ReshapeOp, SliceOp, SplitOp, TransposeOp
+from aicc.dialects.graph.non_max_suppression import NonMaxSuppressionOp
 from aicc.dialects.graph.normalization import BatchNormOp, GroupNormOp, LayerNormOp, LrnOp, RmsNormOp
 from aicc.dialects.graph.pooling import ArgMaxPoolOp, AvgPoolOp, GlobalAvgPoolOp, GlobalMaxPoolOp, MaxPoolOp, SumPoolOp
 from aicc.dialects.graph.recurrent_ops import GruOp, LstmOp, RnnOp
@@ -172,6 +173,7 @@ __all__ = [
     "MulOp",
     "NeOp",
     "NegOp",
+    "NonMaxSuppressionOp",
     "NotOp",
     "OrOp",
     "PadOp",

@@ -14,7 +14,7 @@ from aicc.dialects.tensor_ops.body_ops import ExtractOp, IndexOp, SizeOp, YieldO
 from aicc.dialects.tensor_ops.defined_sizes import CheckSizesOp, DefineSizeOp
 from aicc.dialects.tensor_ops.indirect import ScanOp, ScatterOp
 from aicc.dialects.tensor_ops.ops import CallOp, ConcatOp, ConstantOp, KernelOp, ViewOp
-from aicc.dialects.tensor_ops.selection import TopKOp
+from aicc.dialects.tensor_ops.selection import NonMaxSuppressionOp, TopKOp
 from aicc.dialects.tensor_ops.structured import StructuredOp
 
 TensorOps = Dialect(
@@ -29,6 +29,7 @@ TensorOps = Dialect(
         ExtractOp,
         IndexOp,
         KernelOp,
+        NonMaxSuppressionOp,
         ScanOp,
         ScatterOp,
         SizeOp,

@@ -5,17 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from xdsl.dialects.builtin import i1
+from xdsl.dialects.builtin import i1, i64
 from xdsl.ir import SSAValue
 
-from aicc.dialects.graph.arithmetic import DivOp, ModOp
+from aicc.dialects.graph.arithmetic import AddOp, DivOp, ModOp, MulOp, SubOp
 from aicc.dialects.graph.comparison import NeOp
-from aicc.dialects.graph.dims import Dim, dim_prod, dims_of
+from aicc.dialects.graph.dims import Dim, SymExpr, dim_prod, dims_of, shape_text
 from aicc.dialects.graph.find import FindOp
-from aicc.dialects.graph.indexing import GatherOp
-from aicc.dialects.graph.movement import ReshapeOp, SliceOp
+from aicc.dialects.graph.indexing import GatherOp, ScatterNdOp
+from aicc.dialects.graph.movement import ConcatOp, ReshapeOp, SliceOp
+from aicc.dialects.graph.non_max_suppression import NonMaxSuppressionOp
+from aicc.dialects.graph.reductions import ReduceSumOp
+from aicc.dialects.graph.scan import CumsumOp
 from aicc.dialects.graph.sizes import SizesOp
 from aicc.frontends.onnx.context import Handler, NodeContext, Result
+from aicc.frontends.onnx.formulas import Formula
+from aicc.frontends.onnx.numbers import Number, Numbers
 from aicc.frontends.onnx.values import constant_value
 
 
@@ -66,7 +71,56 @@ def _compress(ctx: NodeContext) -> SSAValue:
     return ctx.emit(GatherOp(x, found(ctx, ctx.ssa(1), "count"), axis))
 
 
+def _non_max_suppression(ctx: NodeContext) -> SSAValue:
+    """Per batch and class, in order: one row (batch, class, box) for each box that is taken."""
+    f, numbers = Formula(ctx), Numbers(ctx)
+    dims = ctx.dims(1)
+    if len(dims) != 3:
+        ctx.fail(f"scores (input 1) have shape {shape_text(dims)}, expected rank 3")
+    batches, classes, boxes = dims
+    limit: Number = 0
+    if ctx.has(2):
+        ctx.expect_one(2, "max_output_boxes_per_class")
+        limit = numbers.clamp(numbers.of(2, "max_output_boxes_per_class")[0], 0, boxes)
+    most = numbers.size(limit, "boxes_per_class", boxes)
+    overlap = _threshold(ctx, 3, "iou_threshold") if ctx.has(3) else ctx.scalar(0.0, ctx.element(0))
+    least = _threshold(ctx, 4, "score_threshold") if ctx.has(4) else None
+    if ctx.has(3) and (content := ctx.value(3).content) is not None and not 0 <= content.reshape(())[()] <= 1:
+        ctx.fail(f"iou_threshold is {content.reshape(())[()]}, expected 0 to 1")
+    center = ctx.attr_int("center_point_box", 0)
+    if center not in (0, 1):
+        ctx.fail(f"center_point_box is {center}, expected 0 or 1")
+    corners = ctx.ssa(0)
+    if len(dims_of(corners.type)) == 3 and isinstance(four := dims_of(corners.type)[2], SymExpr):
+        ctx.check_sizes(four, 4, "boxes (input 0) have a last axis of another size than 4")
+        corners = f.reshape(corners, (*dims_of(corners.type)[:2], 4))
+    op = NonMaxSuppressionOp(corners, ctx.ssa(1), overlap, least, most, center=bool(center))
+    places, counts = ctx.emit_all(op)
+    rows = dim_prod([batches, classes])
+    ends = ctx.emit(CumsumOp(f.reshape(counts, (rows,)), 0))
+    firsts = f(SubOp, ends, f.reshape(counts, (rows,)))
+    total = ctx.emit(ReduceSumOp(counts, (0, 1)))
+    count = ctx.defined_size(total, "count", dim_prod([rows, most]))
+    # The row of each result is the number of rows that end before it.
+    nothing = f.expand(ctx.scalar(0, i64), (count + 1,))
+    marks = ctx.emit(
+        ScatterNdOp(nothing, f.reshape(ends, (rows, 1)), f.expand(ctx.scalar(1, i64), (rows,)), reduction="add")
+    )
+    row = ctx.emit(SliceOp(ctx.emit(CumsumOp(marks, 0)), [0], [count]))
+    column = f(SubOp, f.places(count, 0, 1), ctx.emit(GatherOp(firsts, row, 0)))
+    place = f(AddOp, f(MulOp, row, f.size(most)), column)
+    box = ctx.emit(GatherOp(f.reshape(places, (dim_prod([rows, most]),)), place, 0))
+    columns = [f(DivOp, row, f.size(classes)), f(ModOp, row, f.size(classes)), box]
+    return ctx.emit(ConcatOp([f.reshape(x, (count, 1)) for x in columns], 1))
+
+
+def _threshold(ctx: NodeContext, position: int, what: str) -> SSAValue:
+    ctx.expect_one(position, what)
+    return Formula(ctx).reshape(ctx.ssa(position), ())
+
+
 HANDLERS: Mapping[str, Handler] = {
     "Compress": _compress,
+    "NonMaxSuppression": _non_max_suppression,
     "NonZero": _nonzero,
 }
