@@ -72,6 +72,12 @@ SYMBOLIC_ROWS = 1.25
 UNROLL_UP_TO = 4
 """A reduction of at most this many steps is unrolled."""
 
+UNROLL_BELOW = 12
+"""
+Sums of a register tile that keep the ports busy while the loop over steps turns. Unrolled, LLVM would read rows of
+later steps ahead until registers are short.
+"""
+
 
 @dataclass(frozen=True)
 class LanePlan:
@@ -362,10 +368,15 @@ def _order_tiles(
     _vectorize(kernel, plan, target, sizes, tiled, around)
     for chain in nest.chains:
         extent = chain[-1].extent
-        if isinstance(extent, int) and 1 < extent <= UNROLL_UP_TO:
+        if isinstance(extent, int) and 1 < extent <= UNROLL_UP_TO and _wants_unrolling(plan):
             writer.unroll(writer.loop(chain[-1].label), extent, "few steps")
     shared = _join_rest(kernel, joined, handles)
     _spread(kernel, nest, plan, target, sizes, [*joined, *order[len(joined) :]], handles, shared)
+
+
+def _wants_unrolling(plan: LanePlan) -> bool:
+    """Whether unrolled steps save more than the loop: windows whose steps share what they read, or few sums."""
+    return plan.cost.per_row_and_vector > 0 or plan.tile.rows * plan.tile.vectors < UNROLL_BELOW
 
 
 def _joined_levels(

@@ -7,7 +7,16 @@ from dataclasses import replace
 import pytest
 
 from aicc.dialects.loops.functions import find_function
-from aicc.dialects.schedule.ops import CollapseOp, FuseOp, InterchangeOp, PackOp, ParallelizeOp, StageOp, TileOp
+from aicc.dialects.schedule.ops import (
+    CollapseOp,
+    FuseOp,
+    InterchangeOp,
+    PackOp,
+    ParallelizeOp,
+    StageOp,
+    TileOp,
+    UnrollOp,
+)
 from aicc.lowering.context import make_context
 from aicc.lowering.parse import parse_module
 from aicc.transforms.loops_apply_schedules import LoopsApplySchedulesPass
@@ -121,6 +130,14 @@ def test_blocks_of_a_product_are_no_larger_than_what_can_be_copied():
     assert any(isinstance(op, StageOp) for op in module.walk())
     strict = parse_module(str(module).replace("attributes {automatic} ", ""))
     LoopsApplySchedulesPass().apply(make_context(), strict)
+
+
+def test_few_steps_are_unrolled_where_there_is_little_else_to_do_in_each():
+    def unrolled(case: NestCase) -> bool:
+        return any(isinstance(op, UnrollOp) for op in steps(case))
+
+    assert unrolled(depthwise(5, 19, 3)) and unrolled(matmul(64, 8, 3))
+    assert not unrolled(matmul(64, 64, 3))
 
 
 def test_rows_are_chosen_to_fill_the_extent():
