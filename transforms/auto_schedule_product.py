@@ -98,7 +98,10 @@ def plan_product(kernel: Kernel, nest: Nest, lane: Loop, row: Loop | None, rows:
     if block_steps and (nest.heavy_ops or not can_split(nest.parallel[-1].op, steps.op)):
         return None
     others = tuple(loop for loop in nest.parallel if loop not in (lane, row))
-    budget = min(facts.l2_bytes * BLOCK_SHARE, MOST_BYTES) / ((block_steps or steps.trips) * lanes * right.bytes)
+    tile_bytes = (block_steps or steps.trips) * lanes * right.bytes
+    if tile_bytes > MOST_BYTES:
+        return None
+    budget = min(facts.l2_bytes * BLOCK_SHARE, MOST_BYTES) / tile_bytes
     tiles = max(1, lane.trips // lanes)
     # Blocks are what threads share, unless there are batches enough.
     blocks = max(-(-tiles // max(1, int(budget))), -(-2 * facts.cores // prod(loop.trips for loop in others)))

@@ -52,6 +52,9 @@ CYCLES_PER_OP = 0.25
 SYMBOLIC_LANES = 1.5
 """What lanes along a loop of symbolic extent cost more: with the guess wrong, most of them may be idle."""
 
+SYMBOLIC_BATCH = 4.0
+"""The same where results lie apart along the loop: it is a batch then, often of one."""
+
 
 def can_vectorize(loop: ForOp) -> bool:
     """Whether all ops in the loop have a vector form along it."""
@@ -80,7 +83,8 @@ def schedule_nest(kernel: Kernel, nest: Nest) -> None:
             step = partial(_schedule_pixels, kernel, nest, loop)
             cycles = lane_cycles(kernel, nest, loop)
             if not isinstance(loop.extent, int):
-                cycles *= SYMBOLIC_LANES
+                apart = any(access.moves[loop].stride != 1 for access in nest.stores)
+                cycles *= SYMBOLIC_BATCH if apart else SYMBOLIC_LANES
             choices.append((cycles, -len(choices), step))
     reductions = best_reductions(nest, lambda loop: can_vectorize(loop.op), kernel.facts)
     if reductions is not None:

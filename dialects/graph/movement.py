@@ -31,6 +31,7 @@ from aicc.dialects.graph.dims import (
     dim_sum,
     dims_of,
     evaluate_dims,
+    lower_bound,
     provably_different,
     provably_equal,
     shape_text,
@@ -38,7 +39,7 @@ from aicc.dialects.graph.dims import (
     tensor_type,
     upper_bound,
 )
-from aicc.dialects.graph.interfaces import Arrays, Check, FusionKind, GraphOp, element_kind, element_type_of
+from aicc.dialects.graph.interfaces import Arrays, Check, FusionKind, GraphOp, OpBuilder, element_kind, element_type_of
 
 
 class MovementOp(GraphOp):
@@ -418,7 +419,8 @@ class PadOp(MovementOp):
 
     - (C1) `low` and `high` have one entry per axis
     - (C2) `mode` is one of the three; `value` goes with `constant` only, has rank 0 and the element type of `x`
-    - (C3) for `reflect` padding is less than the size, for `edge` the size is not 0, as far as is provable
+    - (C3) for `reflect` padding is less than the size, for `edge` the size is not 0; where that is not provable it is
+      checked at run time
     """
 
     name = "graph.pad"
@@ -464,6 +466,46 @@ class PadOp(MovementOp):
                 raise VerifyException(f"axis {axis} of size {dim} cannot be mirrored for {before} and {after} elements")
             result.append(size)
         return [tensor_type(result, element)]
+
+    def runtime_checks(self) -> Sequence[Check]:
+        checks, mode = [*super().runtime_checks()], self.mode.data
+        if mode == "constant":
+            return checks
+        for axis, (dim, low, high) in enumerate(zip(dims_of(self.x.type), self.low.data, self.high.data, strict=True)):
+            for pad in (low, high):
+                least = pad + 1 if mode == "reflect" else dim_min(pad, 1)  # C3
+                if (limit := dim_max(dim, least)) != dim and pad != 0:
+                    what = f"mirrored for {pad} elements" if mode == "reflect" else "continued"
+                    checks.append(Check(limit, dim, f"{self.name}: axis {axis} of size {dim} cannot be {what}"))
+        return checks
+
+    def decompose(self, b: OpBuilder) -> Sequence[SSAValue] | None:
+        """One axis after the other: what is repeated or mirrored, beside the tensor. Not where pads may cut off."""
+        least = [lower_bound(pad) for pad in (*self.low.data, *self.high.data)]
+        if self.mode.data == "constant" or any(pad is None or pad < 0 for pad in least):
+            return None
+        value = self.x
+        for axis, (low, high) in enumerate(zip(self.low.data, self.high.data, strict=True)):
+            last = dims_of(self.x.type)[axis] - 1
+            parts = [value]
+            if low != 0:
+                parts.insert(0, self._margin(b, value, axis, low, 0, low))
+            if high != 0:
+                parts.append(self._margin(b, value, axis, high, last, last - 1))
+            if len(parts) > 1:
+                value = b.add(ConcatOp(parts, axis))
+        return [value]
+
+    def _margin(self, b: OpBuilder, x: SSAValue, axis: int, count: Dim, edge: Dim, mirrored: Dim) -> SSAValue:
+        """`count` elements along `axis`: the one at `edge`, or those from `mirrored` on backwards."""
+        starts, sizes, steps = [cast(Dim, 0)] * len(dims_of(x.type)), list(dims_of(x.type)), [1] * len(dims_of(x.type))
+        if self.mode.data == "reflect":
+            starts[axis], sizes[axis], steps[axis] = mirrored, count, -1
+            return b.add(SliceOp(x, starts, sizes, steps))
+        starts[axis], sizes[axis] = edge, 1
+        one = b.add(SliceOp(x, starts, sizes, steps))
+        sizes[axis] = count
+        return b.add(ExpandOp(one, sizes))
 
     def evaluate(self, operands: Arrays, symbols: Mapping[str, int]) -> Arrays:
         x = operands[0]

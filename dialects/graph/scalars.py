@@ -16,12 +16,17 @@ from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, IntegerType
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import InsertPoint
+from xdsl.traits import Pure
 
 from aicc.dialects.graph.dtypes import as_integer, bit_width, is_float
 
 Predicate = Literal["eq", "ne", "lt", "le", "gt", "ge"]
 
 _UNORDERED: frozenset[str] = frozenset({"ne"})
+
+# xDSL 0.75 leaves this unsaid: they would bar whatever asks before it moves or removes an op.
+for _pure in (arith.ExtSIOp, arith.RemUIOp):
+    _pure.traits.add_trait(Pure())
 
 
 def scalar_constant(value: float | int | bool, type: Attribute) -> FloatAttr | IntegerAttr:

@@ -22,9 +22,11 @@ from xdsl.irdl import (
     operand_def,
     prop_def,
     result_def,
+    traits_def,
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
+from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from aicc.dialects.loops.access import lanes_of, scalar_of, vector_of
@@ -248,6 +250,7 @@ class ExtSIOp(arith.ExtSIOp):
     assembly_format = None  # xDSL's printing and parsing are inherited
     input = operand_def(_INTEGERS)
     result = result_def(_INTEGERS)
+    traits = traits_def(Pure())
 
     def verify_(self) -> None:
         _check_width(self, wider=True)

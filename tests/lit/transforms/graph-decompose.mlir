@@ -51,3 +51,38 @@ func.func @keep(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
   %s = graph.softmax %x {axis = 1} : tensor<2x3xf32> -> tensor<2x3xf32>
   func.return %s : tensor<2x3xf32>
 }
+
+// Margins beside the tensor, one axis after the other.
+// CHECK-LABEL: func.func @mirrored(
+// CHECK-SAME:    %[[X:[a-z0-9]+]]: tensor<?x4xf32, #graph.dims<N>>
+// CHECK-NEXT:    %[[L:.*]] = graph.slice %[[X]] {starts = [2, 0], sizes = [2, 4], steps = [-1, 1]}
+// CHECK-NEXT:    %[[H:.*]] = graph.slice %[[X]] {starts = [N-2, 0], sizes = [1, 4], steps = [-1, 1]}
+// CHECK-NEXT:    %[[C:.*]] = graph.concat %[[L]], %[[X]], %[[H]] {axis = 0}
+// CHECK-NEXT:    %[[E:.*]] = graph.slice %[[C]] {starts = [0, 2], sizes = [N+3, 3], steps = [1, -1]}
+// CHECK-NEXT:    %[[R:.*]] = graph.concat %[[C]], %[[E]] {axis = 1}
+// CHECK-NEXT:    func.return %[[R]]
+func.func @mirrored(%x: tensor<?x4xf32, #graph.dims<N>>) -> tensor<?x7xf32, #graph.dims<N+3>> {
+  %r = graph.pad %x {low = [2, 0], high = [1, 3], mode = "reflect"} : tensor<?x4xf32, #graph.dims<N>> -> tensor<?x7xf32, #graph.dims<N+3>>
+  func.return %r : tensor<?x7xf32, #graph.dims<N+3>>
+}
+
+// CHECK-LABEL: func.func @continued(
+// CHECK-SAME:    %[[X:[a-z0-9]+]]: tensor<4xf32>
+// CHECK-NEXT:    %[[E:.*]] = graph.slice %[[X]] {starts = [3], sizes = [1], steps = [1]}
+// CHECK-NEXT:    %[[H:.*]] = graph.expand %[[E]] {shape = [2]}
+// CHECK-NEXT:    %[[R:.*]] = graph.concat %[[X]], %[[H]] {axis = 0}
+// CHECK-NEXT:    func.return %[[R]]
+func.func @continued(%x: tensor<4xf32>) -> tensor<6xf32> {
+  %r = graph.pad %x {low = [0], high = [2], mode = "edge"} : tensor<4xf32> -> tensor<6xf32>
+  func.return %r : tensor<6xf32>
+}
+
+// What is cut off is mirrored before, and padding by a constant is one op.
+// CHECK-LABEL: func.func @kept(
+// CHECK-NEXT:    %{{.*}} = graph.pad %{{.*}} {low = [-1], high = [3]
+// CHECK-NEXT:    %{{.*}} = graph.pad %{{.*}} {low = [1], high = [1]
+func.func @kept(%x: tensor<4xf32>) -> tensor<8xf32> {
+  %c = graph.pad %x {low = [-1], high = [3], mode = "reflect"} : tensor<4xf32> -> tensor<6xf32>
+  %r = graph.pad %c {low = [1], high = [1]} : tensor<6xf32> -> tensor<8xf32>
+  func.return %r : tensor<8xf32>
+}

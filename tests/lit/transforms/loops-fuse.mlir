@@ -67,3 +67,30 @@ func.func private @earlier(%t: memref<10xf32>, %y: memref<10xf32>)
   }
   func.return
 }
+
+// What stands between the loops and touches no memory moves in front of them.
+// CHECK-LABEL: @widened
+// CHECK:         arith.extsi
+// CHECK-NEXT:    loops.for "a"
+// CHECK-NOT:     loops.for "b"
+// DEEP-LABEL: @widened
+// ALL-LABEL: @widened
+// ALL:         arith.extsi
+// ALL-NEXT:    loops.for "a"
+// ALL-NOT:     loops.for "b"
+func.func private @widened(%x: memref<5xi8>, %n: i8, %t: memref<5xi8>, %y: memref<5xi32>)
+    attributes {aicc.kernel, aicc.symbols = [], aicc.num_outputs = 2 : i64} {
+  loops.for "a" %i = 0 to 5 parallel {
+    loops.for "a1" %j = 0 to 1 parallel {
+      %v = loops.load %x[%i] : memref<5xi8> to i8
+      loops.store %v, %t[%i] : i8 to memref<5xi8>
+    }
+  }
+  %w = arith.extsi %n : i8 to i32
+  loops.for "b" %i = 0 to 5 parallel {
+    loops.for "b1" %j = 0 to 1 parallel {
+      loops.store %w, %y[%i] : i32 to memref<5xi32>
+    }
+  }
+  func.return
+}

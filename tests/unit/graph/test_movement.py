@@ -29,6 +29,7 @@ from aicc.dialects.graph.ops import (
     SplitOp,
     TransposeOp,
 )
+from aicc.transforms.graph_decompose import decompose_block
 from tests.unit.graph.helpers import BF16, assert_same, module_of, run, types_of
 
 N, M = sym("N"), sym("M")
@@ -165,6 +166,27 @@ def test_pad(mode, low, high):
     if mode == "constant":
         found = run(lambda x, v: PadOp(x, low, high, value=v), X, np.float32(-7))
         assert_same(found, padded(X, low, high, mode, -7))
+
+
+@pytest.mark.parametrize("mode", ["edge", "reflect"])
+@pytest.mark.parametrize("shape", [(2, 4), (5, 3)])
+def test_pad_in_parts(mode, shape):
+    low, high = [1, 2], [0, 1]
+    module, function = module_of(lambda x: PadOp(x, low, high, mode=mode), [tensor_type([N, M], f32)])
+    decompose_block(function.body.block)
+    assert not any(isinstance(op, PadOp) for op in module.walk())
+    x = X.ravel()[: math.prod(shape)].reshape(shape)
+    assert_same(evaluate_function(function, [x], module)[0], padded(x, low, high, mode, 0))
+
+
+def test_pad_of_a_symbolic_size_is_checked_when_it_runs():
+    for mode, least in (("reflect", 3), ("edge", 1)):
+        module, function = module_of(lambda x, mode=mode: PadOp(x, [2], [1], mode=mode), [tensor_type([N], f32)])
+        assert evaluate_function(function, [X[0, 0, :least]], module)[0].shape == (least + 3,)
+        with pytest.raises(EvaluationError, match="cannot be"):
+            evaluate_function(function, [X[0, 0, : least - 1]], module)
+    _, function = module_of(lambda x: PadOp(x, [0], [-1], mode="reflect"), [tensor_type([N + 1], f32)])
+    assert not function.body.block.first_op.runtime_checks()
 
 
 def test_pad_refuses():
