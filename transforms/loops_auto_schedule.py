@@ -47,7 +47,7 @@ from aicc.transforms.schedule_writer import ATTRIBUTE, SUFFIX, ScheduleWriter
 from aicc.transforms.target_facts import TargetFacts, facts_of
 
 CYCLES_PER_OP = 0.25
-"""Reckoned cycles of an op in vector code, per lane."""
+"""Reckoned cycles of an op in vector code."""
 
 SYMBOLIC_LANES = 1.5
 """What lanes along a loop of symbolic extent cost more: with the guess wrong, most of them may be idle."""
@@ -159,7 +159,7 @@ def spread_around(kernel: Kernel, top: ForOp) -> bool:
     """Shares out the parallel loops around several nests; False if the nests are better shared out one by one."""
     facts = [loop_facts(loop) for loop in takewhile(lambda loop: loop.is_parallel, perfect_nest(top))]
     loops = [Shared(loop.label, loop.trips, certain_trips(loop, loop.trips)) for loop in facts]
-    cycles = float(CYCLES_PER_OP * facts[0].trips * reckoned_ops(top))
+    cycles = CYCLES_PER_OP * facts[0].trips * reckoned_ops(top) / kernel.facts.lanes(32)
     if not enough_around(kernel, loops, cycles):
         return False
     spread(kernel, loops, cycles)
