@@ -25,7 +25,7 @@ from aicc.transforms.auto_schedule_common import (
     vector_width,
 )
 from aicc.transforms.auto_schedule_product import plan_product, schedule_product
-from aicc.transforms.auto_schedule_threads import SHARES, Shared, certain_trips, spread
+from aicc.transforms.auto_schedule_threads import SHARES, Shared, certain_trips, spread, worth_threads
 from aicc.transforms.loops_cost import (
     FMA_LATENCY,
     FMA_PORTS,
@@ -309,6 +309,7 @@ def _best_order(
     free = [level for level in levels if level.trips > 1]
     # More loops than this are not permuted: the outer ones stay where they are.
     kept, free = free[:-MOST_PERMUTED], free[-MOST_PERMUTED:]
+    spreads = not kernel.spread and worth_threads(kernel, plan.tile.cycles * steps)
     best: tuple[float, tuple[Level, ...], int] | None = None
     for block in (0, *ROW_BLOCKS):
         choices = list(free)
@@ -324,6 +325,8 @@ def _best_order(
         reckoned = Orders(inner, accesses, constants, tile_cycles, kernel.facts)
         for order in orders(choices):
             cost = reckoned.cycles((*kept, *order))
+            if spreads:
+                cost += reckoned.crossing((*kept, *order))
             # Threads need a few iterations of the outermost loop each.
             if order and not kept and order[0].trips < 2 * kernel.facts.cores:
                 cost *= 1.0 + UNEVEN

@@ -58,6 +58,11 @@ def enough_around(kernel: Kernel, loops: Sequence[Shared], cycles: float) -> boo
     return prod(loop.certain for loop in loops) >= 2 * kernel.facts.cores or each < worth
 
 
+def worth_threads(kernel: Kernel, cycles: float) -> bool:
+    """Whether work of so many cycles is shared out."""
+    return cycles >= 2 * CHUNK_REGIONS * kernel.facts.region_cycles
+
+
 def spread(kernel: Kernel, loops: Sequence[Shared], cycles: float, number: int = 0) -> None:
     """
     Shares out perfectly nested loops, outermost first, of `cycles` in all, if it is worth it.

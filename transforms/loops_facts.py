@@ -110,6 +110,11 @@ class Access:
         """Whether the address varies with the loop."""
         return self.moves[loop].stride != 0
 
+    def leads(self, loop: Loop) -> bool:
+        """Whether the loop walks the outermost dimension in memory, those of size 1 left out."""
+        outermost = next((spans for spans, dim in zip(self.spans, self.dims, strict=True) if dim != 1), None)
+        return outermost is None or loop in outermost
+
     def footprint_bytes(self, trips: dict[Loop, int]) -> int:
         """
         Bytes touched while each loop makes so many iterations; loops that are missing stand still.

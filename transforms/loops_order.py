@@ -33,6 +33,9 @@ SPEEDS = (1024.0, *BYTES_PER_CYCLE)
 FELT = (0.0, 0.03, 0.15, 0.3)
 """Part of a transfer from each level that is felt although there is arithmetic enough to hide it."""
 
+CROSSING = BYTES_PER_CYCLE[-1]
+"""Bytes per cycle that a core gets of what another one has just written: cores need not share a cache."""
+
 
 @dataclass(frozen=True)
 class Level:
@@ -97,6 +100,26 @@ class Orders:
             again = self._tile(tile, new, near, far) * (before - 1) + self._tile(tile, new, near, first)
             total += again * (level.count - 1)
             before *= level.count
+        return total
+
+    def crossing(self, order: Sequence[Level]) -> float:
+        """
+        Cycles that all threads together wait for what others wrote, if they share out the outermost loop.
+
+        What is shared out along the outermost dimension in memory by one nest is found by the thread that wrote it, if
+        the next nest does the same. Any other share is read out of other cores' caches.
+        """
+        cores = self.facts.cores
+        shared = next((level.loop for level in order if level.trips > 1), None)
+        if shared is None or cores == 1:
+            return 0.0
+        total = 0.0
+        for position, (access, size) in enumerate(zip(self.accesses, self.footprint(order), strict=True)):
+            if position in self.constants or access.leads(shared):
+                continue
+            # Each thread reads its own part, or all of it.
+            times = 1 if access.depends(shared) or access.is_store else cores
+            total += times * size * (cores - 1) / cores / CROSSING
         return total
 
     def _tile(self, tile: Sequence[int], new: Sequence[float], near: int, far: Sequence[int]) -> float:
