@@ -1,19 +1,19 @@
-"""Tensors from attributes and shapes: constants, ranges, sizes."""
+"""Tensors from attributes and shapes: constants and sizes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
 import numpy as np
-from xdsl.dialects.builtin import f64, i64
+from xdsl.dialects.builtin import i64
 from xdsl.ir import SSAValue
 
-from aicc.dialects.graph.arithmetic import AddOp, MulOp
+from aicc.dialects.graph.arithmetic import AddOp
 from aicc.dialects.graph.choice import CastOp, WhereOp
 from aicc.dialects.graph.comparison import EqOp, LtOp
 from aicc.dialects.graph.constants import IotaOp
-from aicc.dialects.graph.dims import MAX_ELEMENTS, Dim, SymExpr, ceildiv, dim_max, dim_prod, tensor_type
-from aicc.dialects.graph.dtypes import is_float, is_integer, numpy_dtype
+from aicc.dialects.graph.dims import Dim, dim_prod, tensor_type
+from aicc.dialects.graph.dtypes import is_float
 from aicc.dialects.graph.movement import ExpandOp, SliceOp
 from aicc.frontends.onnx.context import Handler, NodeContext, Result
 from aicc.frontends.onnx.formulas import Formula
@@ -62,57 +62,6 @@ def _size(ctx: NodeContext) -> Value:
     return sizes_value(object_array([dim_prod(ctx.dims(0))], ()), np.dtype(np.int64), ctx.node.output[0])
 
 
-MOST_KNOWN = 1 << 16
-"""Elements up to which a range of constants is a constant itself."""
-
-
-def _range(ctx: NodeContext) -> Result:
-    """`start + i * delta` for `0 <= i < ceil((limit - start) / delta)`; symbolic sizes are allowed for integers."""
-    if is_integer(ctx.element(0)):
-        start, limit, delta = (ctx.size(i, name) for i, name in enumerate(("start", "limit", "delta")))
-        return _integer_range(ctx, start, limit, delta)
-    for i, name in enumerate(("start", "limit", "delta")):
-        ctx.expect_one(i, name)
-    start, limit, delta = (ctx.constant_input(i, name) for i, name in enumerate(("start", "limit", "delta")))
-    if not delta:
-        ctx.fail("delta is 0")
-    dtype = start.dtype
-    exact = [np.float64(value.reshape(()).astype(np.float64)) for value in (start, limit, delta)]
-    with np.errstate(all="ignore"):
-        steps = np.ceil((exact[1] - exact[0]) / exact[2])
-    if not steps <= MAX_ELEMENTS:
-        ctx.fail(f"the result has {steps} elements, expected at most {MAX_ELEMENTS}")
-    count = int(max(steps, 0.0))
-    if count <= MOST_KNOWN:
-        values = exact[0] + np.arange(count) * exact[2]
-        return constant_value(values.astype(dtype), ctx.node.output[0])
-    f = Formula(ctx)
-    numbers = f.cast(ctx.emit(IotaOp(tensor_type([count], i64), 0)), f64)
-    moved = ctx.emit(MulOp(numbers, ctx.scalar(float(exact[2]), f64)))
-    return f.cast(ctx.emit(AddOp(moved, ctx.scalar(float(exact[0]), f64))), ctx.element(0))
-
-
-def _integer_range(ctx: NodeContext, start: Dim, limit: Dim, delta: Dim) -> Result:
-    if not isinstance(delta, int) or delta == 0:
-        ctx.fail(f"delta is {delta}, expected a constant other than 0")
-    distance = limit - start if delta > 0 else start - limit
-    count = dim_max(ceildiv(distance, abs(delta)), 0)
-    element = ctx.element(0)
-    dtype = numpy_dtype(element)
-    kind = tensor_type([count], i64)
-    if isinstance(start, int) and isinstance(count, int) and count <= MOST_KNOWN:
-        return constant_value((start + np.arange(count, dtype=np.int64) * delta).astype(dtype), ctx.node.output[0])
-    values = ctx.emit(IotaOp(kind, 0))
-    if delta != 1:
-        values = ctx.emit(MulOp(values, ctx.scalar(delta, i64)))
-    if isinstance(start, SymExpr):
-        first = sizes_value(object_array([start]), np.dtype(np.int64), f"{ctx.name}_start")
-        values = ctx.emit(AddOp(values, ctx.scope.materialise(first)))
-    elif start:
-        values = ctx.emit(AddOp(values, ctx.scalar(start, i64)))
-    return values if element == i64 else ctx.emit(CastOp(values, element))
-
-
 def _eye_like(ctx: NodeContext) -> SSAValue:
     """1 where `column - row == k`, else 0."""
     if ctx.rank(0) != 2:
@@ -151,7 +100,6 @@ HANDLERS: Mapping[str, Handler] = {
     "ConstantOfShape": _constant_of_shape,
     "EyeLike": _eye_like,
     "OneHot": _one_hot,
-    "Range": _range,
     "Shape": _shape,
     "Size": _size,
 }

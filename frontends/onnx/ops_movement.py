@@ -7,19 +7,21 @@ from collections.abc import Mapping, Sequence
 from xdsl.dialects.builtin import i64
 from xdsl.ir import SSAValue
 
-from aicc.dialects.graph.arithmetic import AddOp, ModOp, SubOp
+from aicc.dialects.graph.arithmetic import AddOp
 from aicc.dialects.graph.choice import WhereOp
 from aicc.dialects.graph.comparison import GeOp, LeOp
 from aicc.dialects.graph.dims import (
     Dim,
     SymExpr,
     ceildiv,
+    dim_max,
+    dim_min,
     dim_prod,
     floordiv,
+    provably_different,
     shape_text,
 )
-from aicc.dialects.graph.indexing import GatherOp
-from aicc.dialects.graph.movement import ConcatOp, ExpandOp, PadOp, ReshapeOp, SplitOp, TransposeOp
+from aicc.dialects.graph.movement import ConcatOp, ExpandOp, ReshapeOp, SplitOp, TransposeOp
 from aicc.frontends.onnx import shapes_from_data
 from aicc.frontends.onnx.context import Handler, NodeContext, Result
 from aicc.frontends.onnx.formulas import Formula
@@ -93,13 +95,36 @@ def _squeeze(ctx: NodeContext) -> Result:
         return _reshaped(ctx, RunTimeAxes(ctx, 1, len(dims)).without(dims))
     axes = _given_axes(ctx, len(dims))
     if axes is None:
-        if any(isinstance(size, SymExpr) for size in dims):
-            ctx.fail(f"axes are not given, so the rank of the result depends on the sizes {shape_text(dims)}")
-        axes = tuple(i for i, size in enumerate(dims) if size == 1)
+        axes = _axes_of_size_one(ctx, dims)
     for axis in axes:
         if isinstance(dims[axis], int) and dims[axis] != 1:
             ctx.fail(f"axis {axis} has size {dims[axis]}, expected 1")
     return _reshaped(ctx, [size for i, size in enumerate(dims) if i not in axes])
+
+
+def _axes_of_size_one(ctx: NodeContext, dims: Sequence[Dim]) -> tuple[int, ...]:
+    """
+    Axes of which only a run tells the size count as well if the rank that the model declares of the result needs all of
+    them, else none does. The run is ended if that is not so.
+    """
+    known = tuple(i for i, size in enumerate(dims) if size == 1)
+    open_axes = tuple(i for i, size in enumerate(dims) if isinstance(size, SymExpr))
+    rank = ctx.scope.declared_rank(ctx.node.output[0])
+    wanted = len(known) if rank is None else len(dims) - rank
+    if wanted not in (len(known), len(known) + len(open_axes)):
+        found = f"the sizes {shape_text(dims)}"
+        ctx.fail(
+            f"axes are not given, and which of {found} are 1 for a result of rank {rank} is only known at run time"
+        )
+    if wanted != len(known):
+        return tuple(sorted((*known, *open_axes)))  # The new shape has as many elements only if they are 1.
+    for i in open_axes:
+        size = dims[i]
+        if not provably_different(size, 1):
+            apart = dim_min(1, dim_max(size - 1, 1 - size))
+            text = f"node '{ctx.name}': axes are not given, and size {size} of axis {i} is taken not to be 1"
+            ctx.check_sizes(apart, 1, text)
+    return known
 
 
 def _unsqueeze(ctx: NodeContext) -> Result:
@@ -150,50 +175,6 @@ def _split(ctx: NodeContext) -> Sequence[Result]:
     if len(sizes) == 1:
         return [ctx.value(0)]
     return ctx.emit_all(SplitOp(ctx.ssa(0), axis, sizes))
-
-
-def _pad(ctx: NodeContext) -> Result:
-    """Pads are an attribute up to opset 10; axes are an input from 18 on. Negative pads cut off."""
-    dims = ctx.dims(0)
-    rank = len(dims)
-    mode = ctx.attr_str("mode", "constant")
-    pads: Sequence[Dim] = ctx.attr_ints("pads") if ctx.version < 11 else ctx.sizes(1, "pads")
-    axes = ctx.axes(ctx.numbers(3, "axes"), rank) if ctx.has(3) else tuple(range(rank))
-    if len(pads) != 2 * len(axes):
-        ctx.fail(f"pads has {len(pads)} entries, expected {2 * len(axes)}")
-    low: list[Dim] = [0] * rank
-    high: list[Dim] = [0] * rank
-    for i, axis in enumerate(axes):
-        low[axis], high[axis] = pads[i], pads[len(axes) + i]
-    if mode not in ("constant", "reflect", "edge", "wrap"):
-        ctx.fail(f"mode is '{mode}', expected constant, reflect, edge or wrap")
-    x = ctx.ssa(0)
-    if not any(low) and not any(high):
-        return ctx.value(0)
-    if mode == "wrap":
-        return _wrapped(ctx, x, low, high)
-    fill: SSAValue | None = None
-    if mode == "constant":
-        if ctx.version < 11 and ctx.attr_float("value", 0.0):
-            fill = ctx.scalar(ctx.attr_float("value"), ctx.element(0))
-        elif ctx.has(2):
-            fill = ctx.ssa(2)
-            if ctx.rank(2):
-                fill = ctx.emit(ReshapeOp(fill, ()))
-    return ctx.emit(PadOp(x, low, high, value=fill, mode=mode))
-
-
-def _wrapped(ctx: NodeContext, x: SSAValue, low: Sequence[Dim], high: Sequence[Dim]) -> SSAValue:
-    """Padding with what comes next when the axis is walked around, as often as needed: `y[i] = x[(i - low) mod n]`."""
-    f, dims = Formula(ctx), ctx.dims(0)
-    for axis, (size, before, after) in enumerate(zip(dims, low, high, strict=True)):
-        if before == 0 and after == 0:
-            continue
-        if size == 0:
-            ctx.fail(f"mode is 'wrap', and axis {axis} has no elements")
-        index = f(SubOp, f.places(size + before + after, 0, 1), f.size(before))
-        x = ctx.emit(GatherOp(x, f(ModOp, index, f.size(size)), axis))
-    return x
 
 
 def _expand(ctx: NodeContext) -> Result:
@@ -295,7 +276,6 @@ HANDLERS: Mapping[str, Handler] = {
     "DepthToSpace": _depth_to_space,
     "Expand": _expand,
     "Flatten": _flatten,
-    "Pad": _pad,
     "Reshape": _reshape,
     "SpaceToDepth": _space_to_depth,
     "Split": _split,

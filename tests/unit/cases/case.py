@@ -17,8 +17,6 @@ import pytest
 from onnx import helper
 
 import aicc
-from aicc.frontends.errors import ModelError
-from aicc.runtime.errors import InputError
 from tests.unit.frontends.onnx.helper import Shape, model
 
 NAN, INF = np.nan, np.inf
@@ -82,16 +80,11 @@ def one(
     return Case(name or op, nodes, feeds, results, opset, weights, shapes, tolerance)
 
 
-def cases(*table: Case, missing: str = "") -> pytest.MarkDecorator:
-    """A test over the table and the levels; `missing` says what the cases wait for, and must go once they pass."""
-    marks = [pytest.mark.xfail(reason=missing, raises=(ModelError, InputError), strict=True)] if missing else []
+def cases(*table: Case) -> pytest.MarkDecorator:
+    """A test over the table and the levels."""
     return pytest.mark.parametrize(
         ("case", "level"),
-        [
-            pytest.param(case, level, id=f"{i}-{case.name}-O{level}", marks=marks)
-            for i, case in enumerate(table)
-            for level in LEVELS
-        ],
+        [pytest.param(case, level, id=f"{i}-{case.name}-O{level}") for i, case in enumerate(table) for level in LEVELS],
     )
 
 

@@ -429,7 +429,7 @@ RUN_TIME_STEPS = [
 ]
 
 
-@cases(*RUN_TIME_STEPS, missing="steps that only run time knows")
+@cases(*RUN_TIME_STEPS)
 def test_steps_that_data_tells(case: Case, level: int):
     check(case, level)
 

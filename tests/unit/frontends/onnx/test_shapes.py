@@ -252,11 +252,6 @@ def test_range(start, limit, delta, dtype):
     np.testing.assert_allclose(result, np.arange(start, limit, delta), rtol=1e-6)
 
 
-def test_range_refuses_a_step_from_data():
-    with pytest.raises(ModelError, match="delta is n_delta, expected a constant other than 0"):
-        run_op("Range", [np.array(value, np.int64) for value in (0, 3, 1)])
-
-
 def test_names_of_inputs_and_outputs():
     proto = model([node("Relu", "in/put:0", "10")], {"in/put:0": (np.float32, [2])}, ["10"])
     main = function(import_onnx(proto))
