@@ -113,6 +113,7 @@ def _watch_files(folder: Path) -> None:
     """Ends the process's run when a file is opened that neither belongs to the tools nor lies in `folder`."""
     allowed = [sys.prefix, sys.base_prefix, str(ROOT), str(folder), "/proc/self", "/proc/cpuinfo", "/sys", "/dev"]
     allowed += [os.path.realpath(os.path.dirname(aicc.__file__)), "/usr", "/lib", "/etc/ld.so.cache", "/proc/meminfo"]
+    allowed += [os.path.realpath(place) for place in sys.path if place]
 
     def hook(event: str, arguments: tuple[Any, ...]) -> None:
         if event != "open" or not isinstance(arguments[0], str | bytes):
