@@ -40,16 +40,15 @@ from aicc.dialects.graph.scalars import scalar_constant
 from aicc.dialects.packed import DotOp
 from aicc.dialects.tensor_ops import IndexOp, SizeOp, StructuredOp, YieldOp
 from aicc.dialects.tensor_ops.affine import LinearForm, from_linear, linear_form, used_dims, with_domain
-from aicc.dialects.tensor_ops.ops import KERNEL_ATTRIBUTE, CallOp
+from aicc.dialects.tensor_ops.ops import KERNEL_ATTRIBUTE
 from aicc.dialects.tensor_ops.structured import element_scalar
 from aicc.transforms.target_facts import TargetFacts, facts_of
-from aicc.transforms.tensor_ops_constants import constant_arguments
 from aicc.transforms.tensor_ops_dot_offsets import can_take_out, take_out
 from aicc.transforms.tensor_ops_editing import Operand, clean, operands_of, set_operands
 from aicc.transforms.tensor_ops_fuse import amount
 from aicc.transforms.tensor_ops_inline import inline_producer
 from aicc.transforms.tensor_ops_integer_sums import Factor, find_factors, fits
-from aicc.transforms.tensor_ops_prepare import outline
+from aicc.transforms.tensor_ops_prepare import Outliner
 
 PAIRS = ("pmaddwd",)
 """Instructions that take two signed parts of 16 bits."""
@@ -96,11 +95,7 @@ class DotProducts:
         self.bits = facts.vector_bits
         self.pairs = next((name for name in facts.dot_products if name in PAIRS), None)
         self.quads = next((name for name in facts.dot_products if name in QUADS), None)
-        self.constants = constant_arguments(module)
-        self.calls: dict[str, list[CallOp]] = {}
-        for op in module.walk():
-            if isinstance(op, CallOp):
-                self.calls.setdefault(op.callee_name, []).append(op)
+        self.outliner = Outliner(module)
 
     def run(self) -> None:
         """Rewrites all kernels."""
@@ -165,7 +160,7 @@ class DotProducts:
             if sums is not None:
                 _inline_all(sums)
                 if constant:
-                    self._outline(function, sums, "sums")
+                    self.outliner.outline(function, sums, "sums")
             return True
         return False
 
@@ -183,14 +178,10 @@ class DotProducts:
                 producer.detach()
                 producer.erase()
 
-    def _outline(self, function: FuncOp, op: StructuredOp, what: str) -> None:
-        outline(self.module, function, op, self.calls.get(function.sym_name.data, []), what)
-        self.constants = constant_arguments(self.module)
-
     def _is_constant(self, function: FuncOp, op: StructuredOp, factor: Factor) -> bool:
         """Whether all that the factor is made of is constant in every call."""
         pending = [op.inputs[position] for position in factor.inputs]
-        known = self.constants.get(function.sym_name.data, frozenset())
+        known = self.outliner.constants(function)
         while pending:
             value = pending.pop()
             if isinstance(value, BlockArgument):
@@ -258,7 +249,7 @@ class DotProducts:
         for packer, is_constant in zip(packers, constant, strict=True):
             _inline_all(packer)
             if is_constant:
-                self._outline(function, packer, "packed")
+                self.outliner.outline(function, packer, "packed")
 
     def _body(self, forms: Sequence[Form], instruction: str) -> Block:
         left, right = forms

@@ -29,13 +29,12 @@ from aicc.dialects.graph.dims import dims_of, symbols_of
 from aicc.dialects.graph.interfaces import element_type_of
 from aicc.dialects.graph.scalars import scalar_constant
 from aicc.dialects.tensor_ops import StructuredOp, YieldOp
-from aicc.dialects.tensor_ops.ops import KERNEL_ATTRIBUTE, CallOp
+from aicc.dialects.tensor_ops.ops import KERNEL_ATTRIBUTE
 from aicc.dialects.tensor_ops.structured import element_scalar
-from aicc.transforms.tensor_ops_constants import constant_arguments
 from aicc.transforms.tensor_ops_editing import Operand, operands_of, set_operands
 from aicc.transforms.tensor_ops_fuse import amount
 from aicc.transforms.tensor_ops_layout_rules import is_contraction
-from aicc.transforms.tensor_ops_prepare import outline
+from aicc.transforms.tensor_ops_prepare import Outliner
 
 MIN_REUSE = 16
 """How often each element of an operand is multiplied at least, for its conversion to be done before."""
@@ -100,25 +99,20 @@ class TensorOpsWidenFloatsPass(ModulePass):
     name = "tensor-ops-widen-floats"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        calls: dict[str, list[CallOp]] = {}
-        for inner in op.walk():
-            if isinstance(inner, CallOp):
-                calls.setdefault(inner.callee_name, []).append(inner)
-        constants: dict[str, frozenset[int]] | None = None
+        outliner: Outliner | None = None
         for function in list(op.body.block.ops):
             if not isinstance(function, FuncOp) or KERNEL_ATTRIBUTE not in function.attributes:
                 continue
             copies = self._widen_in(function)
             if not copies:
                 continue
-            if constants is None:
-                constants = constant_arguments(op)
-            name = function.sym_name.data
-            known = _arguments_at(function, constants.get(name, frozenset()))
+            if outliner is None:
+                outliner = Outliner(op)
+            known = _arguments_at(function, outliner.constants(function))
             for copy in copies:
                 # A part of a constant whose size is a symbol cannot move to where symbols have no values.
                 if copy.inputs[0] in known and not symbols_of(copy.dims):
-                    outline(op, function, copy, calls.get(name, []), "widened")
+                    outliner.outline(function, copy, "widened")
 
     def _widen_in(self, function: FuncOp) -> list[StructuredOp]:
         return [

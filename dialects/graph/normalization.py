@@ -452,20 +452,23 @@ class LrnOp(GraphOp, HasAxisRoles):
             raise VerifyException(f"size is {size}, expected at least 1")
         return (self.x.type,)
 
-    @property
-    def _pads(self) -> tuple[int, int]:
+    def _reach(self, channels: Dim) -> tuple[int, int]:
+        """How many channels before and after one are in its window; none that cannot be there."""
         low = (self.size.value.data - 1) // 2
-        return low, self.size.value.data - 1 - low
+        high = self.size.value.data - 1 - low
+        return (min(low, channels), min(high, channels)) if isinstance(channels, int) else (low, high)
 
     def decompose(self, b: OpBuilder) -> Sequence[SSAValue]:
         x = widened(b, self.x)
         dims = dims_of(x.type)
         # Channels as rows of an image with all of space as columns.
         square = b.add(ReshapeOp(b.add(MulOp(x, x)), (dims[0], 1, dims[1], dim_prod(dims[2:]))))
-        low, high = self._pads
-        window = AvgPoolOp(square, (self.size.value.data, 1), pads=(low, 0, high, 0), count_include_pad=True)
+        low, high = self._reach(dims[1])
+        taps = low + 1 + high
+        window = AvgPoolOp(square, (taps, 1), pads=(low, 0, high, 0), count_include_pad=True)
         mean = b.add(ReshapeOp(b.add(window), dims))
-        scaled = b.add(MulOp(mean, scalar_like(b, self.alpha.value.data, mean)))
+        alpha = self.alpha.value.data * (taps / self.size.value.data)
+        scaled = b.add(MulOp(mean, scalar_like(b, alpha, mean)))
         base = b.add(AddOp(scaled, scalar_like(b, self.bias.value.data, mean)))
         divisor = b.add(PowOp(base, scalar_like(b, self.beta.value.data, mean)))
         return (converted(b, b.add(DivOp(x, divisor)), element_type_of(self.x)),)
@@ -473,10 +476,10 @@ class LrnOp(GraphOp, HasAxisRoles):
     def evaluate(self, operands: Arrays, symbols: Mapping[str, int]) -> Arrays:
         x = operands[0].astype(accumulator_dtype(operands[0].dtype), copy=False)
         size, channels = self.size.value.data, x.shape[1]
-        low, high = self._pads
+        low, high = self._reach(channels)
         padded = np.pad(x * x, [(0, 0), (low, high), *[(0, 0)] * (x.ndim - 2)])
         total = np.zeros_like(x)
-        for i in range(size):
+        for i in range(low + 1 + high):
             total += padded[:, i : i + channels]
         scaled = x.dtype.type(self.bias.value.data) + x.dtype.type(self.alpha.value.data / size) * total
         return ((x / scaled ** x.dtype.type(self.beta.value.data)).astype(operands[0].dtype, copy=False),)

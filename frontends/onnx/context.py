@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn, Protocol, TypeAlias, TypeVar
 
+import ml_dtypes
 import numpy as np
 from xdsl.dialects.builtin import LocationAttr, i64
 from xdsl.ir import Attribute, Block, Operation, SSAValue
@@ -208,6 +210,15 @@ class NodeContext:
         if isinstance(count, int) and count != 1:
             self.fail(f"{what} (input {position}) has {count} elements, expected 1")
 
+    def expect_rank(self, position: int, *ranks: int, least: int | None = None) -> None:
+        """Fails unless an input, where it is given, has one of the ranks, or at least rank `least`."""
+        if not self.has(position):
+            return
+        rank = self.rank(position)
+        if rank not in ranks and (least is None or rank < least):
+            wanted = f"at least {least}" if least is not None else " or ".join(map(str, ranks))
+            self.fail(f"input {position}{self._input_name(position)} has rank {rank}, expected {wanted}")
+
     def elements(self, position: int, what: str) -> list[SSAValue]:
         """The elements of an integer input of rank 0 or 1 and known length, as tensors of i64 and rank 0."""
         value = self.ssa(position)
@@ -374,5 +385,17 @@ class NodeContext:
         return self.scope.materialise(constant_value(array, f"{self.name}_constant"))
 
     def scalar(self, value: float | bool, element: Attribute) -> SSAValue:
-        """A constant of rank 0."""
-        return self.constant(np.array(value, numpy_dtype(element)))
+        """A constant of rank 0; integers must hold it, floats round it."""
+        dtype = numpy_dtype(element)
+        if is_integer(element):
+            whole, bounds = self.whole(value, "a number"), ml_dtypes.iinfo(dtype)
+            if not bounds.min <= whole <= bounds.max:
+                self.fail(f"{value} does not fit in elements of {dtype}")
+            value = whole
+        return self.constant(np.array(value, dtype))
+
+    def whole(self, value: float, what: str) -> int:
+        """A number without its fraction, which must be finite."""
+        if not math.isfinite(value):
+            self.fail(f"{what} is {value}, expected a finite one")
+        return int(value)

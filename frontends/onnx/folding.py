@@ -52,7 +52,12 @@ def run_handler(handler: Handler, context: NodeContext) -> Sequence[Output]:
 
 
 def folded(context: NodeContext, made: Sequence[Output]) -> list[np.ndarray] | None:
-    """The results of a node as arrays, if all its inputs are small constants; its ops are then removed."""
+    """
+    The results of a node as arrays, if all its inputs are small constants; its ops are then removed.
+
+    Raises:
+        VerifyException: if an op is not valid.
+    """
     ops = context.emitted
     if not ops or not all(isinstance(result, SSAValue) for result in made):
         return None
@@ -71,6 +76,7 @@ def folded(context: NodeContext, made: Sequence[Output]) -> list[np.ndarray] | N
                     return None
                 known[operand] = owner.array()
         assert isinstance(op, ExecutableOp)
+        op.verify(verify_nested_ops=False)
         known.update(zip(op.results, op.evaluate([known[operand] for operand in op.operands], {}), strict=True))
     results = [known[result] for result in made if isinstance(result, SSAValue)]
     for op in reversed(ops):

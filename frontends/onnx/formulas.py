@@ -80,7 +80,9 @@ class FoldedFormula(Formula):
 
     def count(self, value: SSAValue | Array, what: str) -> Dim:
         """A number as a size: a symbol where only data tells it."""
-        return self.ctx.defined_size(self.cast(value, i64), what) if isinstance(value, SSAValue) else int(value)
+        if isinstance(value, SSAValue):
+            return self.ctx.defined_size(self.cast(value, i64), what)
+        return self.ctx.whole(float(value), what)
 
     def converted(self, value: SSAValue | Array, element: Attribute) -> SSAValue | Array:
         """A value with another element type."""

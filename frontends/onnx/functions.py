@@ -20,12 +20,22 @@ _DATA_TYPES: Mapping[np.dtype[np.generic], int] = {dtype: number for number, dty
 
 def has_function(node: NodeProto, version: int) -> bool:
     """Whether the installed package `onnx` knows a definition of the operator of `node` by others."""
+    schema = _schema(node, version)
+    return schema is not None and _newest(schema, version) is not None
+
+
+def _schema(node: NodeProto, version: int) -> Any:
+    """
+    What the package `onnx` knows of the operator of `node` in an operator set, or None.
+
+    It is an `onnx.defs.OpSchema`, whose type stubs lack some of what is used here.
+    """
     from onnx import defs
 
-    if not defs.has(node.op_type, node.domain):
-        return False
-    schema: Any = defs.get_schema(node.op_type, version, node.domain)
-    return _newest(schema, version) is not None
+    try:
+        return defs.get_schema(node.op_type, version, node.domain)
+    except defs.SchemaError:
+        return None
 
 
 def arity_fault(node: NodeProto, version: int) -> str | None:
@@ -34,13 +44,8 @@ def arity_fault(node: NodeProto, version: int) -> str | None:
 
     Handlers miss what there is too little of, and can say what it is.
     """
-    from onnx import defs
-
-    if not defs.has(node.op_type, node.domain):
-        return None
-    try:
-        schema: Any = defs.get_schema(node.op_type, version, node.domain)
-    except defs.SchemaError:
+    schema = _schema(node, version)
+    if schema is None:
         return None
     counts = (
         ("inputs", len(node.input), int(schema.max_input)),
@@ -53,11 +58,7 @@ def arity_fault(node: NodeProto, version: int) -> str | None:
 
 
 def _newest(schema: Any, version: int) -> int | None:
-    """
-    The newest operator set up to `version` that a definition is written for.
-
-    `schema` is an `onnx.defs.OpSchema`, whose type stubs lack what is used here.
-    """
+    """The newest operator set up to `version` that a definition is written for."""
     known: tuple[int, ...] = (*schema.function_opset_versions, *schema.context_dependent_function_opset_versions)
     return max((v for v in known if v <= version), default=None)
 
@@ -68,9 +69,9 @@ def standard_function(node: NodeProto, version: int, inputs: Sequence[Value | No
 
     Attributes of the node are put in place of the body's references to them, and inputs that are not given are empty.
     """
-    from onnx import FunctionProto, defs
+    from onnx import FunctionProto
 
-    schema: Any = defs.get_schema(node.op_type, version, node.domain)
+    schema = _schema(node, version)
     newest = _newest(schema, version)
     assert newest is not None
     if newest in schema.function_opset_versions:

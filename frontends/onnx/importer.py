@@ -284,6 +284,8 @@ class _Importer:
                         raise UseDefinition
                     results = self._results(context, run_handler(handler, context))
                 except UseDefinition:
+                    if not has_function(node, version):
+                        raise Unsupported("the operator is not supported in this operator set") from None
                     results = self._import_function(context)
                 finally:
                     self._active.pop()

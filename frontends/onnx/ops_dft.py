@@ -42,7 +42,7 @@ def _along(ctx: NodeContext, axis: int) -> SSAValue:
         ctx.fail(f"onesided is 1 for input of shape {shape_text(dims)}, expected {expected} numbers")
     length: Dim = 2 * (dims[axis] - 1) if onesided and inverse else dims[axis]
     if ctx.has(1):
-        (length,) = ctx.sizes(1, "dft_length")
+        length = ctx.size(1, "dft_length")
     half = floordiv(length, 2) + 1
     used = half if onesided and inverse else length
     x = f.cast(_resized(f, ctx.ssa(0), axis, used), f64)

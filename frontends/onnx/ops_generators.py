@@ -80,7 +80,7 @@ def _depth(ctx: NodeContext) -> Dim:
         return ctx.size(1, "depth")
     ctx.expect_one(1, "depth")
     if ctx.is_known(1):
-        return int(ctx.constant_input(1, "depth").reshape(()))
+        return ctx.whole(float(ctx.constant_input(1, "depth").reshape(())), "depth")
     return ctx.defined_size(f.reshape(f.cast(ctx.ssa(1), i64), ()), "depth")
 
 

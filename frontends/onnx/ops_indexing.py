@@ -18,6 +18,8 @@ def _gather(ctx: NodeContext) -> SSAValue:
     axis = ctx.axis(ctx.attr_int("axis", 0), len(dims))
     content, size = ctx.value(1).content, dims[axis]
     if content is not None and content.dtype != object and content.size == 1:
+        if content.dtype.kind not in "iu":
+            ctx.fail(f"indices (input 1) have elements of {content.dtype}, expected integers")
         index = int(content.reshape(()))
         if isinstance(size, int) and not -size <= index < size:
             ctx.fail(f"index {index} is out of range for size {size} of axis {axis}")

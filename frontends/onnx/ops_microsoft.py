@@ -130,6 +130,7 @@ def _quick_gelu(ctx: NodeContext) -> SSAValue:
 
 def _bias_split_gelu(ctx: NodeContext) -> SSAValue:
     """`left * gelu(right)` of the halves of `x + bias`."""
+    ctx.expect_rank(0, least=1)
     size = ctx.dims(0)[-1]
     if not isinstance(size, int) or size % 2:
         ctx.fail(f"the last axis has size {size}, expected an even constant")
@@ -183,6 +184,7 @@ def _embed_layer_norm(ctx: NodeContext) -> list[Output]:
     The normalised sum of rows of up to three tables: by word, by position (given, or the place in the row) and by
     segment. The mask's count is the number of ones in each row.
     """
+    ctx.expect_rank(0, 2)
     f, (batch, length) = Formula(ctx), ctx.dims(0)
     total = ctx.emit(GatherOp(ctx.ssa(2), ctx.ssa(0), 0))
     places = ctx.ssa(8) if ctx.has(8) else f.places(length, 0, 1)

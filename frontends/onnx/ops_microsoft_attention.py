@@ -107,6 +107,9 @@ def _attention(ctx: NodeContext) -> list[Output]:
     f, count = Formula(ctx), ctx.attr_int("num_heads")
     if ctx.attr_int("do_rotary", 0) or ctx.attr_int("past_present_share_buffer", 0) or ctx.has(6):
         ctx.fail("rotary embedding and shared buffers of past and present are not supported")
+    ctx.expect_rank(0, 3)
+    ctx.expect_rank(1, 2)
+    ctx.expect_rank(4, 5)
     width = ctx.dims(1)[-1]
     if not isinstance(width, int):
         ctx.fail(f"the weights have {width} columns, expected a constant")
@@ -205,11 +208,17 @@ def _rotary(ctx: NodeContext) -> SSAValue:
     f, dims = Formula(ctx), ctx.dims(0)
     if ctx.attr_int("is_packed_batching", 0) or ctx.attr_float("scale", 1.0) != 1.0:
         ctx.fail("packed batches and scales other than 1 are not supported")
+    for position in (2, 3):
+        ctx.expect_rank(position, 2)
     if len(dims) == 4:
         x = f.transpose(ctx.ssa(0), (0, 2, 1, 3))
     elif len(dims) == 3:
         count, pairs = ctx.attr_int("num_heads", 0), ctx.dims(2)[-1]
+        if count < 0 or (count == 0 and pairs == 0):
+            ctx.fail(f"num_heads is {count} for {pairs} pairs to turn")
         size = floordiv(dims[2], count) if count else pairs * 2
+        if size == 0:
+            ctx.fail(f"num_heads is {count}, but the last axis has size {dims[2]}")
         x = f.reshape(ctx.ssa(0), (dims[0], dims[1], floordiv(dims[2], size), size))
     else:
         ctx.fail(f"the input has shape {shape_text(dims)}, expected 3 or 4 axes")

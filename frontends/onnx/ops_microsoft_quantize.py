@@ -79,6 +79,7 @@ def _moved(ctx: NodeContext, value: SSAValue, last: bool) -> SSAValue:
 
 def _pool(ctx: NodeContext, x: SSAValue, last: bool, build: Callable[[SSAValue], Operation]) -> SSAValue:
     """A pooling op on an image whose channels may be its last axis."""
+    ctx.expect_rank(0, least=3)
     if not last:
         return ctx.emit(build(x))
     return _moved(ctx, ctx.emit(build(_moved(ctx, x, False))), True)
@@ -116,6 +117,8 @@ def _with_bias(ctx: NodeContext, value: SSAValue, position: int) -> SSAValue:
 
 def _matmul_integer_to_float(ctx: NodeContext) -> SSAValue:
     """Inputs: a, b, their scales, their zero points, a bias."""
+    for position in (0, 1):
+        ctx.expect_rank(position, least=2)
     columns = (ctx.dims(1)[-1],)
     zeros = reshaped(ctx, 4, (ctx.dims(0)[-2], 1)), reshaped(ctx, 5, columns)
     total = ctx.emit(MatmulIntegerOp(ctx.ssa(0), ctx.ssa(1), *zeros))
@@ -125,6 +128,7 @@ def _matmul_integer_to_float(ctx: NodeContext) -> SSAValue:
 
 def _dynamic_quantize_matmul(ctx: NodeContext) -> SSAValue:
     """Inputs: a in floats, b, its scale and zero point, a bias."""
+    ctx.expect_rank(1, least=2)
     columns = (ctx.dims(1)[-1],)
     a, scale, zero = dynamic_quantize(ctx.emit, ctx.ssa(0))
     total = ctx.emit(MatmulIntegerOp(a, ctx.ssa(1), zero, reshaped(ctx, 3, columns)))
@@ -133,6 +137,8 @@ def _dynamic_quantize_matmul(ctx: NodeContext) -> SSAValue:
 
 def _gemm(ctx: NodeContext) -> SSAValue:
     """Inputs: a, its scale and zero point, b and its, an i32 bias of scale `alpha * a * b`, the result's."""
+    for position in (0, 3):
+        ctx.expect_rank(position, 2)
     a, b = ctx.ssa(0), ctx.ssa(3)
     if ctx.attr_int("transA", 0):
         a = ctx.emit(TransposeOp(a, (1, 0)))

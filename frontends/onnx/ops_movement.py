@@ -130,6 +130,7 @@ def _axes_of_size_one(ctx: NodeContext, dims: Sequence[Dim]) -> tuple[int, ...]:
 def _unsqueeze(ctx: NodeContext) -> Result:
     dims = list(ctx.dims(0))
     if _axes_at_run_time(ctx):
+        ctx.expect_rank(1, 0, 1)
         (count,) = ctx.dims(1) or (1,)
         if not isinstance(count, int):
             ctx.fail(f"there are {count} axes, so the rank of the result is not known")
@@ -165,7 +166,9 @@ def _split(ctx: NodeContext) -> Sequence[Result]:
         sizes = ctx.attr_ints("split")
     else:
         # Equal parts; from opset 18 on the last one may be smaller.
-        count = ctx.attr_int("num_outputs", count)
+        wanted = ctx.attr_int("num_outputs", count)
+        if wanted != count:
+            ctx.fail(f"num_outputs is {wanted}, but it has {count} outputs")
         part = ceildiv(size, count)
         if ctx.version < 18 and isinstance(size, int) and size % count:
             ctx.fail(f"size {size} of axis {axis} cannot be split into {count} equal parts")

@@ -111,8 +111,8 @@ def _product(ctx: NodeContext, a: int, b: int, a_zero: int, b_zero: int) -> SSAV
 
     Zero points of rank 1 are per row of the left operand, per column of the right one.
     """
-    if min(ctx.rank(a), ctx.rank(b)) < 2:
-        ctx.fail("an operand has rank below 2")
+    for position in (a, b):
+        ctx.expect_rank(position, least=2)
     rows, columns = ctx.dims(a)[-2], ctx.dims(b)[-1]
     zeros = reshaped(ctx, a_zero, (rows, 1)), reshaped(ctx, b_zero, (columns,))
     return ctx.emit(MatmulIntegerOp(ctx.ssa(a), ctx.ssa(b), *zeros))
@@ -151,6 +151,7 @@ def _qlinear_matmul(ctx: NodeContext) -> SSAValue:
 
 def _convolution(ctx: NodeContext, weight: int, x_zero: int, weight_zero: int) -> SSAValue:
     """The integer convolution of input 0; padding counts as the zero point."""
+    ctx.expect_rank(weight, least=3)
     dims = ctx.dims(weight)
     strides, pads, dilations = window(ctx, dims[2:])
     zeros = reshaped(ctx, x_zero, ()), reshaped(ctx, weight_zero, (dims[0], *[1] * (len(dims) - 1)))

@@ -88,6 +88,7 @@ def _deform_conv(ctx: NodeContext) -> SSAValue:
     image_rank(ctx)
     f, element = Formula(ctx), ctx.element(0)
     wide = accumulator_type(element)
+    ctx.expect_rank(1, ctx.rank(0))
     batch, channels, *space = ctx.dims(0)
     outputs, inner, *kernel = ctx.dims(1)
     groups, offset_groups = ctx.attr_int("group", 1), ctx.attr_int("offset_group", 1)

@@ -34,6 +34,8 @@ def _tensor_scatter(ctx: NodeContext) -> SSAValue:
     """`cache[b, .., start[b] + s, ..] = update[b, .., s, ..]` along `axis`, circular: modulo its size."""
     f, dims, update = Formula(ctx), ctx.dims(0), ctx.dims(1)
     rank = len(dims)
+    ctx.expect_rank(1, rank)
+    ctx.expect_rank(2, 1)
     axis = ctx.axis(ctx.attr_int("axis", -2), rank)
     mode = ctx.attr_str("mode", "linear")
     if mode not in ("linear", "circular") or axis == 0:

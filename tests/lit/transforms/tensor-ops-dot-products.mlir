@@ -127,3 +127,29 @@ func.func private @not(%x: tensor<16x6xui16>, %w: tensor<6x8xi8>, %v: tensor<16x
   } : (tensor<16x6xi8>, tensor<6x1xi8>) -> tensor<16x1xi32>
   func.return %y, %z : tensor<16x8xi32>, tensor<16x1xi32>
 }
+
+// -----
+
+// Both operands are constants: two kernels with names of their own.
+// CHECK-LABEL: func.func @main
+// CHECK:         %[[B:.*]] = tensor_ops.call @both_packed{{[01]}}(
+// CHECK:         %[[A:.*]] = tensor_ops.call @both_packed{{[01]}}(
+// CHECK-NEXT:    tensor_ops.call @both(
+// CHECK-DAG:   func.func private @both_packed0(
+// CHECK-DAG:   func.func private @both_packed1(
+func.func @main() -> tensor<16x8xi32> {
+  %x = tensor_ops.constant dense<3> : tensor<16x6xi8> : tensor<16x6xi8>
+  %w = tensor_ops.constant dense<1> : tensor<6x8xi8> : tensor<6x8xi8>
+  %y = tensor_ops.call @both(%x, %w) : (tensor<16x6xi8>, tensor<6x8xi8>) -> tensor<16x8xi32>
+  func.return %y : tensor<16x8xi32>
+}
+func.func private @both(%x: tensor<16x6xi8>, %w: tensor<6x8xi8>) -> tensor<16x8xi32> attributes {aicc.kernel, aicc.symbols = []} {
+  %y = tensor_ops.structured (%x as affine_map<(d0, d1, d2) -> (d0, d2)>, %w as affine_map<(d0, d1, d2) -> (d2, d1)>) over [parallel 16, parallel 8, reduction 6] init [0 : i32] body (%a: i8, %b: i8, %acc: i32) {
+    %0 = arith.extsi %a : i8 to i32
+    %1 = arith.extsi %b : i8 to i32
+    %2 = arith.muli %0, %1 : i32
+    %3 = arith.addi %acc, %2 : i32
+    tensor_ops.yield %3 : i32
+  } : (tensor<16x6xi8>, tensor<6x8xi8>) -> tensor<16x8xi32>
+  func.return %y : tensor<16x8xi32>
+}

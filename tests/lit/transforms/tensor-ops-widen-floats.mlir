@@ -1,4 +1,4 @@
-// RUN: aicc-opt %s -p tensor-ops-widen-floats | filecheck %s
+// RUN: aicc-opt %s -p tensor-ops-widen-floats --split-input-file | filecheck %s
 
 // The constant is converted in a kernel of its own, what is computed in the kernel; the product is one of f32.
 // CHECK-LABEL: func.func private @product
@@ -75,3 +75,33 @@ func.func @main(%x: tensor<32x64xf16>) -> tensor<32x32xf16> {
 
 // CHECK-LABEL: func.func private @product_widened1
 // CHECK-SAME:    tensor<64x32xf16>) -> tensor<64x32xf32>
+
+// -----
+
+// Both operands are constants: two kernels with names of their own.
+// CHECK-LABEL: func.func @constants
+// CHECK:         %[[A:.*]] = tensor_ops.call @both_widened0(%{{.*}}) : (tensor<32x64xf16>) -> tensor<32x64xf32>
+// CHECK-NEXT:    %[[B:.*]] = tensor_ops.call @both_widened1(%{{.*}}) : (tensor<64x32xf16>) -> tensor<64x32xf32>
+// CHECK-NEXT:    tensor_ops.call @both(%[[A]], %[[B]]) : (tensor<32x64xf32>, tensor<64x32xf32>) -> tensor<32x32xf16>
+func.func @constants() -> tensor<32x32xf16> {
+  %x = tensor_ops.constant dense<1.0> : tensor<32x64xf16> : tensor<32x64xf16>
+  %w = tensor_ops.constant dense<2.0> : tensor<64x32xf16> : tensor<64x32xf16>
+  %y = tensor_ops.call @both(%x, %w) : (tensor<32x64xf16>, tensor<64x32xf16>) -> tensor<32x32xf16>
+  func.return %y : tensor<32x32xf16>
+}
+// CHECK-DAG:   func.func private @both_widened0(%{{.*}}: tensor<32x64xf16>) -> tensor<32x64xf32>
+// CHECK-DAG:   func.func private @both_widened1(%{{.*}}: tensor<64x32xf16>) -> tensor<64x32xf32>
+func.func private @both(%x: tensor<32x64xf16>, %w: tensor<64x32xf16>) -> tensor<32x32xf16> attributes {aicc.kernel, aicc.symbols = []} {
+  %0 = tensor_ops.structured (%x as affine_map<(d0, d1, d2) -> (d0, d2)>, %w as affine_map<(d0, d1, d2) -> (d2, d1)>)
+      over [parallel 32, parallel 32, reduction 64] init [0.0 : f32] body (%a : f16, %b : f16, %acc : f32) {
+    %c = arith.extf %a : f16 to f32
+    %d = arith.extf %b : f16 to f32
+    %p = arith.mulf %c, %d fastmath<contract,reassoc> : f32
+    %s = arith.addf %acc, %p fastmath<contract,reassoc> : f32
+    tensor_ops.yield %s : f32
+  } finish () body (%acc : f32) {
+    %r = arith.truncf %acc : f32 to f16
+    tensor_ops.yield %r : f16
+  } : (tensor<32x64xf16>, tensor<64x32xf16>) -> tensor<32x32xf16>
+  func.return %0 : tensor<32x32xf16>
+}

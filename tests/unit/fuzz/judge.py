@@ -117,14 +117,31 @@ PEERS: Mapping[str, Peer] = {"onnxruntime": onnxruntime_results, "onnx.reference
 
 WRONG_PEERS = {
     # Sums squares over a window of its own; knows one direction and no sequence lengths; drops axes of size 1,
-    # widens unsigned integers, and mistakes the shape of slices that a Loop keeps.
-    "onnx.reference": {"LRN", "RNN", "GRU", "LSTM", "GlobalMaxPool", "ReduceSumSquare", "Loop"},
+    # widens integers, and mistakes the shape of slices that a Loop keeps; computes the statistics of narrow floats in
+    # narrow floats; sums numbers with their signs for the norm of p = 1; cuts where windows are smaller than strides.
+    "onnx.reference": {"LRN", "RNN", "GRU", "LSTM", "GlobalMaxPool", "ReduceSumSquare", "Loop"}
+    | {"LayerNormalization", "LpNormalization", "MaxPool", "AveragePool"},
     "onnxruntime": set[str](),
 }
 """Operators that a peer gets wrong."""
 
-DROP_NAN = {"MaxPool", "GlobalMaxPool", "ReduceMax", "ReduceMin", "Max", "Min", "Clip", "RNN", "GRU", "LSTM", "Resize"}
+RECURRENT = {"RNN", "GRU", "LSTM"}
+
+DROP_NAN = {
+    "MaxPool",
+    "GlobalMaxPool",
+    "ReduceMax",
+    "ReduceMin",
+    "Max",
+    "Min",
+    "Clip",
+    "Resize",
+    "Upsample",
+} | RECURRENT
 """Operators of which peers lose some NaN and infinities among the operands."""
+
+PADS_WITH_ZEROS = {"ConvTranspose"}
+"""Operators that multiply zeros beside their input by weights, where peers multiply nothing."""
 
 
 def check_node(
@@ -141,8 +158,13 @@ def check_node(
     known = [numpy_helper.to_array(tensor) for tensor in model.graph.initializer]
     arrays = [a for a in (*feeds.values(), *known) if reference.is_float(a)]
     nan = any(not np.isfinite(a.astype(np.float32)).all() for a in arrays)
-    if nan and operator in DROP_NAN:
+    if nan and operator in DROP_NAN | PADS_WITH_ZEROS:
         return
+    arrays = [*feeds.values(), *known]
+    if operator in RECURRENT and any(a.dtype == np.int32 and not a.all() for a in arrays):
+        return  # After no steps the last state is the first one; onnxruntime says 0.
+    if operator == "ReduceMean" and any(a.dtype == np.int64 and (abs(a.astype(float)) > 2**53).any() for a in arrays):
+        return  # Sums wrap; peers compute in f64.
     for name, run in PEERS.items():
         if operator in WRONG_PEERS[name] or (operator == "Split" and "" in model.graph.node[0].output):
             continue  # onnxruntime crashes when a piece of a split has no name.
