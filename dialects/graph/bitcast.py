@@ -38,6 +38,7 @@ class BitcastOp(ElementwiseOp):
     def __init__(self, x: SSAValue | Operation, element_type: Attribute):
         result = tensor_type(dims_of(SSAValue.get(x).type), element_type)
         IRDLOperation.__init__(self, operands=[x], result_types=[result])
+        self.infer_types()  # C1
 
     def infer_types(self) -> Sequence[Attribute]:
         source, target = element_type_of(self.x), self.result_element_type()
