@@ -23,6 +23,9 @@ STEP_OVERHEAD = 0.5
 
 VECTORS = (1, 2, 4, 8)
 """Registers of lanes per row that are tried. Powers of two: LLVM pads other vectors to the next one and spills."""
+SPARE = 6
+"""Registers that tiles leave free of 32: LLVM reads ahead more the more there are, and spills where they run short."""
+
 STREAM = (64.0, 24.0, 12.0)
 """Bytes per cycle that one core reads in sequence out of L1, L2 and L3."""
 
@@ -85,7 +88,8 @@ class TileCost:
         operands = 2 if rows == 1 else (vectors if self.per_vector else 1) + 1
         # What each cell of overlapping windows reads is kept for the next steps, which read most of it again.
         own = rows * vectors if self.per_row_and_vector and self.overlap else 0
-        return self.accumulators * rows * vectors + own + operands <= registers
+        spare = SPARE if registers >= 32 else 0
+        return self.accumulators * rows * vectors + own + operands + spare <= registers
 
 
 def split_cost(extent: int, size: int, cost: Sequence[float]) -> float:
