@@ -19,6 +19,7 @@ from onnx.backend.base import Backend, BackendRep, namedtupledict
 
 from aicc.compiler import compile
 from aicc.frontends.errors import ModelError
+from aicc.frontends.onnx.list_inputs import Form, for_values, form_of, gathered, needs_form, spread
 from aicc.runtime.errors import InputError
 from aicc.runtime.model import Model
 
@@ -27,18 +28,34 @@ _JUDGES_OWN = ("rtol", "atol")
 
 
 class AiccModel(BackendRep):
-    """A compiled model; `model` is what `aicc.compile` made."""
+    """
+    A compiled model.
 
-    def __init__(self, model: Model) -> None:
-        self.model = model
-        self._result = namedtupledict("Outputs", [info.name for info in model.outputs])
+    One whose inputs are sequences or optionals is compiled when it runs, once for each number of tensors in them.
+    """
+
+    def __init__(self, proto: ModelProto, options: Mapping[str, Any]) -> None:
+        self._proto, self._options = proto, options
+        stored = {tensor.name for tensor in proto.graph.initializer}
+        self._names = [info.name for info in proto.graph.input if info.name not in stored]
+        self._result = namedtupledict("Outputs", [info.name for info in proto.graph.output])
+        self._models: dict[Form, Model] = {}
+        self._varies = needs_form(proto)
+        if not self._varies:
+            self._models[()] = compile(proto, **options)
+
+    def _model(self, given: Mapping[str, Any]) -> Model:
+        form = form_of([given[name] for name in self._names]) if self._varies else ()
+        if form not in self._models:
+            self._models[form] = compile(for_values(self._proto, given), **self._options)
+        return self._models[form]
 
     def run(self, inputs: Any, **kwargs: Any) -> tuple[Any, ...]:
         """
         The outputs, in order and by name (`result["y"]`).
 
         `inputs` is a sequence with one array per input, a mapping from names to arrays, or the array of a model with
-        one input.
+        one input. A sequence is a list of arrays, an optional without an element is None.
 
         Raises:
             InputError: if there are too few or too many, or one does not fit its input.
@@ -51,17 +68,19 @@ class AiccModel(BackendRep):
             # An array of a model with one input is that input, not a sequence of its rows.
             single = isinstance(inputs, np.ndarray | np.generic)
             arrays: Sequence[Any] = [inputs] if single else list(cast("Sequence[Any]", inputs))
-            names = [info.name for info in self.model.inputs]
-            if len(arrays) != len(names):
-                wanted = ", ".join(repr(name) for name in names) or "none"
-                raise InputError(f"got {len(arrays)} arrays for {len(names)} inputs: {wanted}")
-            given = dict(zip(names, arrays, strict=True))
-        results = self.model.run({name: _array(value) for name, value in given.items()})
-        return self._result(*results.values())
+            if len(arrays) != len(self._names):
+                wanted = ", ".join(repr(name) for name in self._names) or "none"
+                raise InputError(f"got {len(arrays)} arrays for {len(self._names)} inputs: {wanted}")
+            given = dict(zip(self._names, arrays, strict=True))
+        if self._varies and (missing := [name for name in self._names if name not in given]):
+            raise InputError(f"missing input {', '.join(map(repr, missing))}")
+        feeds = spread(given) if self._varies else {name: _array(value) for name, value in given.items()}
+        results = self._model(given).run(feeds)
+        return self._result(*gathered(self._proto.graph.output, results))
 
 
 def _array(value: Any) -> Any:
-    """Scalars as arrays of rank 0; sequences stay what they are."""
+    """Scalars as arrays of rank 0."""
     return cast(Any, value) if isinstance(value, list | np.ndarray) else np.asarray(value)
 
 
@@ -98,7 +117,7 @@ class AiccBackend(Backend):
         if not cls.supports_device(device):
             raise ValueError(f"device is '{device}', expected 'CPU'")
         options = {name: value for name, value in kwargs.items() if name not in _JUDGES_OWN}
-        return AiccModel(compile(model, **options))
+        return AiccModel(model, options)
 
     @classmethod
     def run_model(cls, model: ModelProto, inputs: Any, device: str = "CPU", **kwargs: Any) -> tuple[Any, ...]:

@@ -23,7 +23,7 @@ from aicc.dialects.graph.movement import ReshapeOp, SliceOp
 from aicc.frontends.errors import ModelError
 from aicc.frontends.onnx.loading import NUMPY_DTYPES, Source, data_type_name, tensor_array
 from aicc.frontends.onnx.shape_arithmetic import sizes_in
-from aicc.frontends.onnx.values import AnyTensor, Value, constant_value
+from aicc.frontends.onnx.values import AnyTensor, AnyValue, TensorList, Value, constant_value, kind_text
 
 if TYPE_CHECKING:
     from onnx import AttributeProto, GraphProto, NodeProto, TensorProto
@@ -82,7 +82,7 @@ class Scope(Protocol):
         """The rank that the model declares for a tensor, if it does."""
         ...
 
-    def import_subgraph(self, graph: GraphProto, block: Block, arguments: Sequence[Value] = ()) -> list[Value]:
+    def import_subgraph(self, graph: GraphProto, block: Block, arguments: Sequence[AnyValue] = ()) -> list[AnyValue]:
         """
         Puts the nodes of a graph, whose inputs are `arguments`, into `block`; the results are its outputs.
 
@@ -94,9 +94,9 @@ class Scope(Protocol):
 
 T = TypeVar("T")
 
-Result: TypeAlias = SSAValue | Value
+Result: TypeAlias = "SSAValue | AnyValue"
 Output: TypeAlias = "Result | Unavailable"
-Handler: TypeAlias = Callable[["NodeContext"], Result | Sequence[Output]]
+Handler: TypeAlias = Callable[["NodeContext"], "Result | Sequence[Output]"]
 """Makes the ops of a node; one result, or a sequence with one entry per output."""
 
 
@@ -112,7 +112,7 @@ class NodeContext:
         node: NodeProto,
         name: str,
         version: int,
-        inputs: Sequence[Value | None],
+        inputs: Sequence[AnyValue | None],
         scope: Scope,
         block: Block,
         location: LocationAttr,
@@ -140,12 +140,34 @@ class NodeContext:
         """Whether an optional input is given."""
         return position < len(self.inputs) and self.inputs[position] is not None
 
-    def value(self, position: int) -> Value:
-        """A required input."""
+    def any_value(self, position: int) -> AnyValue:
+        """A required input of any kind."""
         value = self.inputs[position] if position < len(self.inputs) else None
         if value is None:
             self.fail(f"input {position}{self._input_name(position)} is missing")
         return value
+
+    def value(self, position: int) -> Value:
+        """A required input, which is a tensor."""
+        value = self.any_value(position)
+        if not isinstance(value, Value):
+            self.fail(f"input {position}{self._input_name(position)} is {kind_text(value)}, expected a tensor")
+        return value
+
+    def tensor_list(self, position: int) -> TensorList:
+        """A required input, which is a sequence."""
+        value = self.any_value(position)
+        if not isinstance(value, TensorList):
+            self.fail(f"input {position}{self._input_name(position)} is {kind_text(value)}, expected a sequence")
+        return value
+
+    def tensors(self, values: Sequence[AnyValue], what: str) -> list[Value]:
+        """Values that must all be tensors."""
+        found = [value for value in values if isinstance(value, Value)]
+        for i, value in enumerate(values):
+            if not isinstance(value, Value):
+                self.fail(f"{what} {i} is {kind_text(value)}, expected a tensor")
+        return found
 
     def _input_name(self, position: int) -> str:
         """The standard's name of an input, for errors."""

@@ -19,7 +19,7 @@ from aicc.dialects.graph.movement import ReshapeOp
 from aicc.dialects.graph.sizes import SizesOp
 from aicc.frontends.onnx.context import Handler, NodeContext, Output
 from aicc.frontends.onnx.shape_arithmetic import evaluate, result_dtype, sizes_in
-from aicc.frontends.onnx.values import Value, sizes_value
+from aicc.frontends.onnx.values import NoValue, TensorList, Value, sizes_value
 
 FOLD_ELEMENTS = 4096
 """Constants of up to this many elements are computed during import."""
@@ -40,15 +40,16 @@ def content_ops(value: Value, buffer_name: str) -> list[Operation]:
 
 def run_handler(handler: Handler, context: NodeContext) -> Sequence[Output]:
     """What a node makes: the result of arithmetic on sizes if it is such, else what its handler makes."""
-    present = [value for value in context.inputs if value is not None]
-    if any(value.symbolic for value in present) and all(value.content is not None for value in present):
-        contents = [None if value is None else value.content for value in context.inputs]
+    present = [value for value in context.inputs if isinstance(value, Value)]
+    lists = [value for value in context.inputs if isinstance(value, TensorList | NoValue)]
+    if not lists and any(value.symbolic for value in present) and all(value.content is not None for value in present):
+        contents = [value.content if isinstance(value, Value) else None for value in context.inputs]
         content = evaluate(context.op_type, context, contents)
         if content is not None:
             dtypes = [numpy_dtype(value.type.element_type) for value in present]
             return [sizes_value(content, result_dtype(context.op_type, context, dtypes), context.node.output[0])]
     made = handler(context)
-    return [made] if isinstance(made, SSAValue | Value) else list(made)
+    return [made] if isinstance(made, SSAValue | Value | TensorList | NoValue) else list(made)
 
 
 def folded(context: NodeContext, made: Sequence[Output]) -> list[np.ndarray] | None:
@@ -62,7 +63,7 @@ def folded(context: NodeContext, made: Sequence[Output]) -> list[np.ndarray] | N
     if not ops or not all(isinstance(result, SSAValue) for result in made):
         return None
     for value in context.inputs:
-        if value is not None and not _is_small_constant(value):
+        if value is not None and not (isinstance(value, Value) and _is_small_constant(value)):
             return None
     for op in ops:
         if not isinstance(op, ExecutableOp) or not all(map(_is_small_type, op.result_types)):

@@ -10,7 +10,7 @@ import numpy as np
 from aicc.dialects.graph.dims import Dim
 from aicc.dialects.graph.dtypes import numpy_dtype
 from aicc.frontends.onnx.loading import NUMPY_DTYPES
-from aicc.frontends.onnx.values import Value
+from aicc.frontends.onnx.values import AnyValue, Value
 
 if TYPE_CHECKING:
     from onnx import AttributeProto, FunctionProto, NodeProto, TypeProto
@@ -63,7 +63,7 @@ def _newest(schema: Any, version: int) -> int | None:
     return max((v for v in known if v <= version), default=None)
 
 
-def standard_function(node: NodeProto, version: int, inputs: Sequence[Value | None]) -> FunctionProto:
+def standard_function(node: NodeProto, version: int, inputs: Sequence[AnyValue | None]) -> FunctionProto:
     """
     The definition of the operator of `node`, which has one.
 
@@ -91,11 +91,11 @@ def standard_function(node: NodeProto, version: int, inputs: Sequence[Value | No
     return function
 
 
-def _type_of(value: Value | None) -> TypeProto:
+def _type_of(value: AnyValue | None) -> TypeProto:
     from onnx import TypeProto
 
     result = TypeProto()
-    if value is not None:
+    if isinstance(value, Value):
         tensor = result.tensor_type
         tensor.elem_type = _DATA_TYPES[numpy_dtype(value.type.element_type)]
         shape = tensor.shape

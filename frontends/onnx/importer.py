@@ -7,7 +7,7 @@ for whether its operator is known.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,7 +30,7 @@ from aicc.frontends.onnx.ordering import node_name, sorted_nodes
 from aicc.frontends.onnx.shape_arithmetic import sizes_in
 from aicc.frontends.onnx.signature import Symbols
 from aicc.frontends.onnx.table import HANDLERS
-from aicc.frontends.onnx.values import Value, constant_value
+from aicc.frontends.onnx.values import AnyValue, Value, constant_value, tensors_of
 
 if TYPE_CHECKING:
     from onnx import GraphProto, ModelProto, NodeProto, TensorProto
@@ -70,7 +70,7 @@ class _Missing:
     problem: Problem | None = None
 
 
-_Names = dict[str, "Value | _Missing"]
+_Names = dict[str, "AnyValue | _Missing"]
 
 
 class _Importer:
@@ -119,7 +119,8 @@ class _Importer:
         if self._problems:
             problems = tuple(self._problems)
             raise ModelError(_list_of(problems), problems)
-        returned = [self.materialise(value) for value in results]
+        outputs = list(_named_tensors([value.name for value in graph.output], results))
+        returned = [self.materialise(value) for _, value in outputs]
         block.add_op(ReturnOp(*returned))
         self._place_constants(block)
         function = FuncOp(
@@ -127,7 +128,7 @@ class _Importer:
             (types, [value.type for value in returned]),
             Region(block),
             arg_attrs=_names_attr([value.name for value in inputs]),
-            res_attrs=_names_attr([value.name for value in graph.output]),
+            res_attrs=_names_attr([name for name, _ in outputs]),
         )
         return ModuleOp([function])
 
@@ -209,7 +210,7 @@ class _Importer:
         assert first is not None
         block.insert_ops_before(used[::-1], first)
 
-    def _lookup(self, name: str) -> Value | _Missing | None:
+    def _lookup(self, name: str) -> AnyValue | _Missing | None:
         for names in reversed(self._scopes):
             if (found := names.get(name)) is not None:
                 return found
@@ -221,9 +222,9 @@ class _Importer:
         self,
         graph: GraphProto,
         block: Block,
-        arguments: Sequence[Value] = (),
+        arguments: Sequence[AnyValue] = (),
         argument_names: Sequence[str] | None = None,
-    ) -> list[Value]:
+    ) -> list[AnyValue]:
         """The nodes of `graph` as ops at the end of `block`; values for its outputs."""
         names: _Names = {}
         main = not self._scopes
@@ -240,15 +241,15 @@ class _Importer:
             self._import_node(node, node_name(node), names, block)
         return self._outputs([value.name for value in graph.output])
 
-    def _outputs(self, outputs: Sequence[str]) -> list[Value]:
+    def _outputs(self, outputs: Sequence[str]) -> list[AnyValue]:
         """The values of these names; leaves the innermost scope."""
-        results: list[Value] = []
+        results: list[AnyValue] = []
         for name in outputs:
             found = self._lookup(name)
-            if isinstance(found, Value):
-                results.append(found)
-            elif found is None:
+            if found is None:
                 raise ModelError(f"output '{name}' is no result of a node, input or initializer")
+            if not isinstance(found, _Missing):
+                results.append(found)
             elif found.problem is not None:
                 self._problems[found.problem] = None
         self._scopes.pop()
@@ -263,7 +264,7 @@ class _Importer:
         domain = "" if node.domain == "ai.onnx" else node.domain
         version = self._opsets.get(domain)
         operator, opset = f"{domain}::{node.op_type}" if domain else node.op_type, version
-        results: Sequence[Value | Unavailable] = ()
+        results: Sequence[AnyValue | Unavailable] = ()
         try:
             if version is None:
                 raise Unsupported(f"the model names no opset for domain '{domain}'")
@@ -307,14 +308,14 @@ class _Importer:
             if output in names:
                 raise ModelError(f"the result '{output}' of node '{name}' is also an input or initializer")
             value = results[i] if i < len(results) else Unavailable("is not supported")
-            if isinstance(value, Value):
+            if not isinstance(value, Unavailable):
                 names[output] = value
             elif results:
                 names[output] = _Missing(Problem(name, operator, opset, f"output {i} ('{output}') {value.reason}"))
             else:
                 names[output] = _Missing()
 
-    def _import_function(self, context: NodeContext) -> list[Value | Unavailable]:
+    def _import_function(self, context: NodeContext) -> list[AnyValue | Unavailable]:
         """An operator by its definition; what is not supported in it is told of the node itself."""
         function = standard_function(context.node, context.version, context.inputs)
         names: _Names = {
@@ -338,9 +339,9 @@ class _Importer:
         finally:
             self._scopes, self._opsets, self._problems = scopes, opsets, problems
 
-    def _inputs(self, node: NodeProto) -> list[Value | None] | None:
+    def _inputs(self, node: NodeProto) -> list[AnyValue | None] | None:
         """The node's inputs; None if one of them was not imported."""
-        inputs: list[Value | None] = []
+        inputs: list[AnyValue | None] = []
         complete = True
         for name in node.input:
             found = self._lookup(name) if name else None
@@ -354,13 +355,13 @@ class _Importer:
                 inputs.append(found)
         return inputs if complete else None
 
-    def _results(self, context: NodeContext, made: Sequence[Output]) -> list[Value | Unavailable]:
+    def _results(self, context: NodeContext, made: Sequence[Output]) -> list[AnyValue | Unavailable]:
         """Names what a handler made, or replaces it by constants where all it reads are small constants."""
         for op in context.emitted:
             if op.regions:  # All others have checked their operands when they were made.
                 op.verify(verify_nested_ops=False)
         outputs = list(context.node.output) + [""] * (len(made) - len(context.node.output))
-        results: list[Value | Unavailable] = []
+        results: list[AnyValue | Unavailable] = []
         arrays = folded(context, made)
         for i, (result, name) in enumerate(zip(made, outputs, strict=False)):
             if arrays is not None:
@@ -372,6 +373,13 @@ class _Importer:
             else:
                 results.append(result)
         return results
+
+
+def _named_tensors(names: Sequence[str], values: Sequence[AnyValue]) -> Iterator[tuple[str, Value]]:
+    """The tensors of a model's outputs; those of a sequence `y` are `y[0]`, `y[1]`, ..."""
+    for name, value in zip(names, values, strict=True):
+        for i, tensor in enumerate(tensors_of(value)):
+            yield name if isinstance(value, Value) else f"{name}[{i}]", tensor
 
 
 def _names_attr(names: Sequence[str]) -> ArrayAttr[DictionaryAttr]:

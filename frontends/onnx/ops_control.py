@@ -13,6 +13,7 @@ from aicc.dialects.graph.dims import dims_of
 from aicc.dialects.graph.functions import NotOp
 from aicc.frontends.onnx.context import Handler, NodeContext, Result
 from aicc.frontends.onnx.ops_loop import scalar_input
+from aicc.frontends.onnx.values import AnyValue, TensorList, Value, computed_value, kind_text, tensors_of
 
 
 def _if(ctx: NodeContext) -> Sequence[Result]:
@@ -25,17 +26,36 @@ def _if(ctx: NodeContext) -> Sequence[Result]:
         taken = branches[0] if condition.content.any() else branches[1]
         return ctx.scope.import_subgraph(taken, ctx.block)
     regions: list[Region] = []
+    given: list[Sequence[AnyValue]] = []
     for graph in branches:
         block = Block()
         with ctx.into(block):
-            results = [ctx.materialise(value) for value in ctx.scope.import_subgraph(graph, block)]
-            ctx.emit_all(YieldOp(results))
+            given.append(ctx.scope.import_subgraph(graph, block))
+            ctx.emit_all(YieldOp([ctx.materialise(part) for value in given[-1] for part in tensors_of(value)]))
         regions.append(Region(block))
+    kinds = [[kind_text(value) for value in values] for values in given]
+    if kinds[0] != kinds[1]:
+        ctx.fail(f"its branches give {', '.join(kinds[0])} and {', '.join(kinds[1])}, expected the same of both")
     if (kept := _kept_branch(ctx, regions)) is not None:
-        return _only_branch(ctx, regions, kept)
+        return _regrouped(given[0], _only_branch(ctx, regions, kept))
     then_region, else_region = regions
     choice = IfOp.joined(scalar_input(ctx, 0), then_region, else_region, lambda: ctx.fresh_symbol("size"))
-    return ctx.emit_all(choice)
+    return _regrouped(given[0], ctx.emit_all(choice))
+
+
+def _regrouped(like: Sequence[AnyValue], tensors: Sequence[SSAValue]) -> list[Result]:
+    """The tensors as the sequences that those of `like` make."""
+    rest = iter(tensors)
+    results: list[Result] = []
+    for value in like:
+        parts = [next(rest) for _ in tensors_of(value)]
+        if isinstance(value, Value):
+            results += parts
+        elif isinstance(value, TensorList):
+            results.append(TensorList(tuple(map(computed_value, parts))))
+        else:
+            results.append(value)
+    return results
 
 
 def _yielded(region: Region) -> Sequence[SSAValue]:

@@ -128,7 +128,7 @@ def _dropout(ctx: NodeContext) -> list[Result]:
 
 
 def _identity(ctx: NodeContext) -> Result:
-    return ctx.value(0)
+    return ctx.any_value(0)
 
 
 def _is_inf(ctx: NodeContext) -> SSAValue:

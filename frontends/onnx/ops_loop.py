@@ -23,10 +23,18 @@ from aicc.dialects.graph.dims import Dim, dim_prod, dims_of, sym, symbols_of, te
 from aicc.dialects.graph.dtypes import numpy_dtype
 from aicc.dialects.graph.indexing import GatherOp, ScatterNdOp
 from aicc.dialects.graph.movement import ConcatOp, ExpandOp, ReshapeOp, TransposeOp
-from aicc.frontends.onnx.context import Handler, NodeContext
+from aicc.frontends.onnx.context import Handler, NodeContext, Result
 from aicc.frontends.onnx.loop_state import LoopState
 from aicc.frontends.onnx.numbers import Numbers
-from aicc.frontends.onnx.values import Value, object_array, sizes_value
+from aicc.frontends.onnx.values import (
+    NoValue,
+    TensorList,
+    Value,
+    computed_value,
+    constant_value,
+    object_array,
+    sizes_value,
+)
 
 if TYPE_CHECKING:
     from onnx import GraphProto
@@ -179,11 +187,8 @@ class LoopPlan:
 
 
 def _import_graph(ctx: NodeContext, graph: GraphProto, inputs: Sequence[SSAValue]) -> list[Value]:
-    arguments = [
-        Value(value.type, formal.name, value)  # pyright: ignore[reportArgumentType]
-        for value, formal in zip(inputs, graph.input, strict=True)
-    ]
-    return ctx.scope.import_subgraph(graph, ctx.block, arguments)
+    arguments = [computed_value(value, formal.name) for value, formal in zip(inputs, graph.input, strict=True)]
+    return ctx.tensors(ctx.scope.import_subgraph(graph, ctx.block, arguments), "output of its body")
 
 
 def _is_true(value: Value) -> bool:
@@ -197,8 +202,10 @@ def scalar_input(ctx: NodeContext, position: int) -> SSAValue:
     return ctx.emit(ReshapeOp(ctx.ssa(position), ())) if ctx.rank(position) else ctx.ssa(position)
 
 
-def _loop(ctx: NodeContext) -> list[SSAValue]:
+def _loop(ctx: NodeContext) -> Sequence[Result]:
     graph = ctx.attr_graph("body")
+    if any(isinstance(value, TensorList | NoValue) for value in ctx.inputs):
+        return _unrolled(ctx, graph)
     carried = [ctx.ssa(i) for i in range(2, len(ctx.inputs))]
     if len(graph.input) != 2 + len(carried) or len(graph.output) < 1 + len(carried):
         ctx.fail(f"its body has {len(graph.input)} inputs and {len(graph.output)} outputs for {len(carried)} values")
@@ -219,6 +226,35 @@ def _loop(ctx: NodeContext) -> list[SSAValue]:
             ctx.fail(f"the trip count has {len(trips)} elements, expected 1")
         plan = LoopPlan(ctx, carried, body, numbers.size(numbers.max(trips[0], 0), "trip count"), plan.most, starts)
     return plan.run()
+
+
+MOST_UNROLLED = 1024
+"""Iterations of a loop that are put one after the other."""
+
+
+def _unrolled(ctx: NodeContext, graph: GraphProto) -> Sequence[Result]:
+    """
+    A loop that carries sequences: one iteration after the other, as each may have sequences of another length.
+    """
+    if (ctx.has(1) and not _is_true(ctx.value(1))) or not _goes_on_always(ctx, graph):
+        ctx.fail("it carries sequences, and what ends it is only known at run time")
+    trips = Numbers(ctx).of(0, "trip count")
+    if len(trips) != 1 or not isinstance(count := trips[0], int):
+        ctx.fail("it carries sequences, and the number of its iterations is only known at run time")
+    if count > MOST_UNROLLED:
+        ctx.fail(f"it carries sequences through {count} iterations, expected at most {MOST_UNROLLED}")
+    state = [ctx.any_value(position) for position in range(2, len(ctx.inputs))]
+    slices: list[list[SSAValue]] = [[] for _ in range(len(graph.output) - 1 - len(state))]
+    for iteration in range(count):
+        first = constant_value(np.array(iteration), f"{ctx.name}_iteration")
+        going = constant_value(np.array(True), f"{ctx.name}_condition")
+        _, *results = ctx.scope.import_subgraph(graph, ctx.block, [first, going, *state])
+        for parts, value in zip(slices, ctx.tensors(results[len(state) :], "slice"), strict=True):
+            parts.append(ctx.emit(ReshapeOp(ctx.materialise(value), (1, *value.dims))))
+        state = results[: len(state)]
+    if slices and not count:
+        ctx.fail("it carries sequences and gives slices, but has no iterations")
+    return [*state, *(ctx.emit(ConcatOp(parts, 0)) for parts in slices)]
 
 
 def _goes_on_always(ctx: NodeContext, graph: GraphProto) -> bool:
@@ -316,7 +352,7 @@ def _scan_of_batches(ctx: NodeContext) -> list[SSAValue]:
         results = _scan_along(
             ctx, graph, parts[:states], parts[states:], (0,) * scans, directions, (0,) * outputs, (0,) * outputs
         )
-        return None, [Value(result.type, "", result) for result in results]  # pyright: ignore[reportArgumentType]
+        return None, [computed_value(result) for result in results]
 
     most = Numbers(ctx).tensor(batches)
     return LoopPlan(ctx, [], body, batches, most, ctx.scalar(True, i1)).run()

@@ -32,6 +32,7 @@ from aicc.frontends.onnx import (
     ops_sequences,
     ops_slice,
     ops_stft,
+    ops_tensor_lists,
     ops_tfidf,
     ops_top_k,
 )
@@ -64,6 +65,7 @@ _STANDARD = (
     ops_slice,
     ops_sequences,
     ops_stft,
+    ops_tensor_lists,
     ops_tfidf,
     ops_top_k,
 )

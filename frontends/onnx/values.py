@@ -8,6 +8,7 @@ makes no ops; an SSA value is made of them only where an op reads them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -42,9 +43,51 @@ class Value:
         return self.content is not None and self.content.dtype == object
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class TensorList:
+    """A sequence of the model: its tensors are known one by one while it is imported, so no run has one."""
+
+    items: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NoValue:
+    """An optional of the model that has no element; one that has is its element."""
+
+
+AnyValue: TypeAlias = "Value | TensorList | NoValue"
+
+
+def kind_text(value: AnyValue) -> str:
+    """What a value is, for errors."""
+    match value:
+        case TensorList():
+            return f"a sequence of {len(value.items)} tensors"
+        case NoValue():
+            return "an optional without an element"
+        case _:
+            return "a tensor"
+
+
+def tensors_of(value: AnyValue) -> Sequence[Value]:
+    """The tensors that a value is made of."""
+    match value:
+        case TensorList():
+            return value.items
+        case NoValue():
+            return ()
+        case _:
+            return (value,)
+
+
 def constant_value(array: np.ndarray, name: str) -> Value:
     """A tensor of known numeric content."""
     return Value(tensor_type(array.shape, element_type(array.dtype)), name, content=array)
+
+
+def computed_value(ssa: SSAValue, name: str = "") -> Value:
+    """A tensor that ops compute."""
+    return Value(ssa.type, name, ssa)  # pyright: ignore[reportArgumentType]
 
 
 def sizes_value(sizes: np.ndarray, dtype: np.dtype[np.generic], name: str) -> Value:
