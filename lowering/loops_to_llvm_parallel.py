@@ -6,11 +6,12 @@ counted as one sequence. They become a function of a range of that sequence and 
 which the runtime calls for parts of it, through a second function that takes what is used out of a struct:
 
     struct { captured... } context;
-    aicc_parallel(run, &context, total, grain, threads);
+    aicc_parallel(run, &context, total, grain, least, threads);
     run(context, begin, end):  body(begin, end, captured...)
 
-A part is a multiple of `grain` iterations, which are work enough to be worth a thread. Iterations are independent:
-results do not depend on who runs what.
+A part is a multiple of `grain` iterations, which are work enough to be worth a thread. With fewer than `least`
+iterations per thread the loop stays on one thread, and loops in it are shared out. Iterations are independent: results
+do not depend on who runs what.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from aicc.dialects.llvm import memory
 from aicc.dialects.loops.attrs import memref_of
 from aicc.dialects.loops.control import ForOp
-from aicc.dialects.loops.threads import grain_of, spread_loops
+from aicc.dialects.loops.threads import grain_of, least_of, spread_loops
 from aicc.lowering.loops_to_llvm_control import run_loop
 from aicc.lowering.loops_to_llvm_emit import POINTER, UNKNOWN_ROOT, Buffer, Rows, byte_size
 from aicc.lowering.loops_to_llvm_functions import Function, internal_function
@@ -55,7 +56,8 @@ def lower_parallel(fn: Function, op: ForOp, lower_op: LowerOp) -> None:
     for index, value in enumerate(captured.values):
         fn.emit(memory.StoreOp, (value, _field(fn, context, captured.struct, index)), None, _PLAIN)
     assert fn.threads is not None
-    arguments = (fn.global_address(name), context, fn.index(trips), fn.integer(grain_of(op)), fn.threads)
+    numbers = (fn.integer(grain_of(op)), fn.integer(least_of(op)))
+    arguments = (fn.global_address(name), context, fn.index(trips), *numbers, fn.threads)
     fn.block.add_op(base.CallOp(RUNTIME, *arguments))
     fn.state.uses_threads = True
 
@@ -93,6 +95,9 @@ class _Captured:
             lowered = fn.values[value]
             if isinstance(lowered, Buffer):
                 roots[lowered.root] = roots.get(lowered.root, 0) + 1
+        if least_of(op) and fn.threads is not None:
+            place = self._add(fn.threads, {})
+            self._bind.append(lambda inner, args: setattr(inner, "threads", args[place]))
         for name, symbol in fn.symbols.items():
             self._index(fn, symbol, lambda inner, poly, name=name: inner.symbols.__setitem__(name, poly))
         for value in used:
@@ -252,6 +257,6 @@ def _run(fn: Function, captured: _Captured, name: str) -> base.FuncOp:
 
 
 def runtime_declaration() -> base.FuncOp:
-    """`aicc_parallel(function, context, total, grain, threads)`, which the runtime provides."""
-    type_ = base.LLVMFunctionType([POINTER, POINTER, i64, i64, i64])
+    """`aicc_parallel(function, context, total, grain, least, threads)`, which the runtime provides."""
+    type_ = base.LLVMFunctionType([POINTER, POINTER, i64, i64, i64, i64])
     return base.FuncOp(RUNTIME, type_, linkage=base.LinkageAttr("external"))

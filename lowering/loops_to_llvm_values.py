@@ -31,7 +31,7 @@ class FunctionLowering(AddressEmitter):
         super().__init__(entry)
         self.name = name
         self.threads = threads
-        """The number of threads to use, an `i64`; None inside a parallel body, where loops stay on one thread."""
+        """The number of threads to use, an `i64`; None where loops stay on one thread."""
         self.values: dict[SSAValue, Lowered] = {}
         self.targets: dict[Block, Block] = {}
         """Blocks of the function and what they have become, where there is more than one."""

@@ -1,5 +1,5 @@
 """
-How compiled code runs loops on several threads: `aicc_parallel(fn, context, total, grain, threads)`.
+How compiled code runs loops on several threads: `aicc_parallel(fn, context, total, grain, least, threads)`.
 
 Calls `fn(context, begin, end)` for parts of the iterations `0 <= i < total` that cover each of them once; a part is a
 multiple of `grain` iterations but for the last one. Iterations are independent, so results do not depend on the parts.
@@ -14,8 +14,8 @@ watch, first by spinning, then asleep on a futex. `gate` counts the threads in a
 has closed the gate: a thread that wakes up late finds the gate closed, and thread 0 has done all the work.
 
 A loop outside of a team (a kernel that is called by itself) is a region of its own. With one thread, as without an
-OpenMP runtime, and for loops of one part, `fn(context, 0, total)` is called in place. The functions are part of each
-program.
+OpenMP runtime, for loops of one part or of fewer than `least` iterations per thread, and within a loop that a team
+shares, `fn(context, 0, total)` is called in place. The functions are part of each program.
 """
 
 import ctypes
@@ -30,7 +30,7 @@ CHUNKS = 8
 """Chunks of a loop for each thread, where they are large enough."""
 
 _SERIAL = """
-define void @aicc_parallel(ptr %fn, ptr %context, i64 %total, i64 %grain, i64 %threads) {
+define void @aicc_parallel(ptr %fn, ptr %context, i64 %total, i64 %grain, i64 %least, i64 %threads) {
   call void %fn(ptr %context, i64 0, i64 %total)
   ret void
 }
@@ -41,8 +41,9 @@ define void @aicc_run(ptr %main, ptr %buffers, ptr %sizes, i64 %threads, i64 %sp
 """
 
 # The team, in words: 0 sequence, 8 gate, 16 sleepers, 24.. the loop (fn, context, groups, grain, total, chunks), 32
-# threads, 33 spins, 34 stop, 35 main, 36 buffers, 37 sizes; from word 40 on the next chunk of each thread's share, a
-# cache line apart. Bit 32 of the gate is set while it is closed.
+# threads, 33 spins, 34 stop, 35 main, 36 buffers, 37 sizes, 38 not 0 while it shares a loop; from word 40 on the next
+# chunk of each thread's share, a cache line apart. Bit 32 of the gate is set while it is closed. Each member has the
+# team under the key.
 _OPENMP = """
 @aicc_thread_key = external global i8
 declare void @GOMP_parallel(ptr, ptr, i32, i32)
@@ -175,15 +176,20 @@ done:
 define internal void @once(ptr %team) {
   %id.int = call i32 @omp_get_thread_num()
   %id = zext i32 %id.int to i64
+  %set = call i32 @pthread_setspecific(i32 KEY, ptr %team)
   call void @work(ptr %team, i64 %id)
+  %cleared = call i32 @pthread_setspecific(i32 KEY, ptr null)
   ret void
 }
 
-define void @aicc_parallel(ptr %fn, ptr %context, i64 %total, i64 %grain, i64 %threads) {
+define void @aicc_parallel(ptr %fn, ptr %context, i64 %total, i64 %grain, i64 %least, i64 %threads) {
 entry:
   %one = icmp slt i64 %threads, 2
   %small = icmp sle i64 %total, %grain
-  %here = or i1 %one, %small
+  %wanted = mul i64 %least, %threads
+  %rare = icmp slt i64 %total, %wanted
+  %less = or i1 %small, %rare
+  %here = or i1 %one, %less
   br i1 %here, label %serial, label %several
 serial:
   call void %fn(ptr %context, i64 0, i64 %total)
@@ -194,7 +200,11 @@ several:
   %groups = udiv i64 %reduced, %grain
   %team = call ptr @pthread_getspecific(i32 KEY)
   %alone = icmp eq ptr %team, null
-  br i1 %alone, label %region, label %publish
+  br i1 %alone, label %region, label %member
+member:
+  %busy = call i64 @get(ptr %team, i64 38)
+  %inside.loop = icmp ne i64 %busy, 0
+  br i1 %inside.loop, label %serial, label %publish
 region:
   %few = icmp slt i64 %groups, %threads
   %count = select i1 %few, i64 %groups, i64 %threads
@@ -202,6 +212,7 @@ region:
   %bytes = add i64 %lines, 320
   %own = alloca i8, i64 %bytes, align 64
   call void @set(ptr %own, i64 32, i64 %count)
+  call void @set(ptr %own, i64 38, i64 1)
   call void @describe(
     ptr %own, ptr %fn, ptr %context, i64 %groups, i64 %grain, i64 %total, i64 %count)
   %count.int = trunc i64 %count to i32
@@ -211,6 +222,7 @@ publish:
   %members = call i64 @get(ptr %team, i64 32)
   call void @describe(
     ptr %team, ptr %fn, ptr %context, i64 %groups, i64 %grain, i64 %total, i64 %members)
+  call void @set(ptr %team, i64 38, i64 1)
   %gate = call ptr @word(ptr %team, i64 8)
   %opened = atomicrmw and ptr %gate, i64 4294967295 release
   call void @publish(ptr %team)
@@ -222,7 +234,7 @@ wait:
   %state = load atomic i64, ptr %gate acquire, align 8
   %inside = and i64 %state, 4294967295
   %all = icmp eq i64 %inside, 0
-  br i1 %all, label %done, label %pause
+  br i1 %all, label %left, label %pause
 pause:
   call void @PAUSE
   %tries.next = add i64 %tries, 1
@@ -233,6 +245,9 @@ yield:
   br label %again
 again:
   br label %wait
+left:
+  call void @set(ptr %team, i64 38, i64 0)
+  br label %done
 done:
   ret void
 }
@@ -247,6 +262,7 @@ entry:
   %gate = call ptr @word(ptr %team, i64 8)
   %sleepers = call ptr @word(ptr %team, i64 16)
   %stop = call ptr @word(ptr %team, i64 34)
+  %set = call i32 @pthread_setspecific(i32 KEY, ptr %team)
   %first = icmp eq i32 %id.int, 0
   br i1 %first, label %lead, label %wait
 lead:
@@ -256,7 +272,6 @@ lead:
   %buffers = inttoptr i64 %buffers.word to ptr
   %sizes.word = call i64 @get(ptr %team, i64 37)
   %sizes = inttoptr i64 %sizes.word to ptr
-  %set = call i32 @pthread_setspecific(i32 KEY, ptr %team)
   call void %main(ptr %buffers, ptr %sizes, i64 %threads)
   %cleared = call i32 @pthread_setspecific(i32 KEY, ptr null)
   store atomic i64 1, ptr %stop release, align 8
@@ -301,6 +316,7 @@ join:
 worked:
   br label %wait
 leave:
+  %forgotten = call i32 @pthread_setspecific(i32 KEY, ptr null)
   ret void
 }
 
@@ -341,7 +357,7 @@ _FUTEX = {"x86_64": 202, "aarch64": 98}
 def imports() -> dict[str, int]:
     """
     What the functions refer to, by name: those of the OpenMP runtime, of which none is called where there is none and
-    one thread is used, and, as if it were an address, a key under which each thread keeps the team that it leads.
+    one thread is used, and, as if it were an address, a key under which each thread keeps its team.
     """
     key = ctypes.c_uint()
     if ctypes.CDLL(None).pthread_key_create(ctypes.byref(key), None):

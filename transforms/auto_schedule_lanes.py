@@ -359,7 +359,8 @@ def _order_tiles(
     wanted = [keys.index((level.loop, level.part)) for level in order]
     handles = writer.interchange(handles, wanted, "least traffic between caches")
     joined = _joined_levels(kernel, plan, target, sizes, order)
-    beside = _rest_tiles(kernel, plan, joined)
+    # Rows left over can do several tiles of lanes at once if nothing is between their loop and the tile.
+    beside = _rest_tiles(kernel, plan, joined) if order[-1].loop is row else 1
     around: tuple[SSAValue, SSAValue] | None = None
     if beside > 1:
         # The innermost loop around the rows is that over lanes: some tiles of lanes at a time, for full tiles of rows

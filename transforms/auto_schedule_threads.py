@@ -4,7 +4,8 @@ Which loops the automatic scheduler shares out among threads, and in chunks of w
 Loops are taken from outside in, counted as one sequence, until there are iterations enough for all threads whatever
 symbolic sizes turn out to be: a batch of one image is shared out by its rows. A chunk is work enough to be worth what
 starting threads costs; where the amount of work is known and not two chunks, the loop stays on one thread. With
-symbolic sizes the same is decided when the program runs, by the number of iterations.
+symbolic sizes the same is decided when the program runs, by the number of iterations: of loops around several nests as
+well, in which these are shared out one by one where there are few iterations around them.
 """
 
 from __future__ import annotations
@@ -22,7 +23,10 @@ CHUNK_REGIONS = 2
 """Work of a chunk, at least, in times what starting and ending a region costs."""
 
 AROUND_CHUNKS = 8
-"""Chunks of work in one iteration of a loop from which on the nests in it are shared out by themselves."""
+"""Chunks of work in one iteration of a loop from which on the nests in it may be shared out by themselves."""
+
+AROUND_SHARES = 2
+"""Iterations per thread of a loop around several nests from which on it is shared out, and not the nests in it."""
 
 SHARES = 16
 """Iterations per core from which on they are shared out evenly enough."""
@@ -47,15 +51,16 @@ def certain_trips(loop: Loop, trips: int) -> int:
     return trips if isinstance(loop.extent, int) else 1
 
 
-def enough_around(kernel: Kernel, loops: Sequence[Shared], cycles: float) -> bool:
+def enough_around(kernel: Kernel, loops: Sequence[Shared], cycles: float, known: bool) -> bool:
     """
-    Whether loops around several nests, of `cycles` in all, are to be shared out, and not those nests one by one.
+    Whether loops around several nests, of `cycles` in all, have iterations enough for all threads in any case.
 
-    The nests are, where there may be fewer iterations around them than threads, each with work enough for all threads.
+    If not, they are shared out where they turn out to have, and else the nests in them, one by one. That must be worth
+    it: the nests need work enough for all threads, if it is `known` how much they have.
     """
     each = cycles / prod(loop.trips for loop in loops)
-    worth = AROUND_CHUNKS * CHUNK_REGIONS * kernel.facts.region_cycles
-    return prod(loop.certain for loop in loops) >= 2 * kernel.facts.cores or each < worth
+    little = known and each < AROUND_CHUNKS * CHUNK_REGIONS * kernel.facts.region_cycles
+    return little or prod(loop.certain for loop in loops) >= AROUND_SHARES * kernel.facts.cores
 
 
 def worth_threads(kernel: Kernel, cycles: float) -> bool:
@@ -63,11 +68,11 @@ def worth_threads(kernel: Kernel, cycles: float) -> bool:
     return cycles >= 2 * CHUNK_REGIONS * kernel.facts.region_cycles
 
 
-def spread(kernel: Kernel, loops: Sequence[Shared], cycles: float, number: int = 0) -> None:
+def spread(kernel: Kernel, loops: Sequence[Shared], cycles: float, number: int = 0, least: int = 0) -> None:
     """
     Shares out perfectly nested loops, outermost first, of `cycles` in all, if it is worth it.
 
-    `number` says which of the loops of each handle are meant.
+    `number` says which of the loops of each handle are meant, `least` how many iterations per thread there must be.
     """
     if kernel.spread or not loops:
         return
@@ -93,4 +98,4 @@ def spread(kernel: Kernel, loops: Sequence[Shared], cycles: float, number: int =
     grain = min(grain, max(1, trips // 2)) if known else grain
     writer = kernel.writer
     handles = [writer.loop(loop.handle) if isinstance(loop.handle, str) else loop.handle for loop in chosen]
-    writer.parallelize([writer.select(handle, [number]) for handle in handles], grain)
+    writer.parallelize([writer.select(handle, [number]) for handle in handles], grain, least)

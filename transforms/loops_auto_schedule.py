@@ -34,7 +34,7 @@ from aicc.transforms.auto_schedule_lanes import lane_cycles, schedule_lanes
 from aicc.transforms.auto_schedule_pixels import merge_pixels
 from aicc.transforms.auto_schedule_reduce import best_reductions, reduce_cycles, schedule_reductions
 from aicc.transforms.auto_schedule_stream import schedule_stream, streamed
-from aicc.transforms.auto_schedule_threads import Shared, certain_trips, enough_around, spread
+from aicc.transforms.auto_schedule_threads import AROUND_SHARES, Shared, certain_trips, enough_around, spread
 from aicc.transforms.kernel_clock import kernel_time
 from aicc.transforms.kernel_unit import KernelUnit
 from aicc.transforms.loops_collapse import collapse_loops
@@ -149,21 +149,23 @@ def schedule_loops(kernel: Kernel, tops: Sequence[ForOp]) -> None:
             schedule_nest(kernel, nest)
         elif not top.inits:
             around = kernel.spread
+            loops = list(takewhile(lambda loop: loop.is_parallel, perfect_nest(top))) or [top]
             if top.is_parallel and not around:
-                kernel.spread = spread_around(kernel, top)
-            schedule_loops(kernel, [op for op in top.block.ops if isinstance(op, ForOp)])
+                kernel.spread = spread_around(kernel, loops)
+            schedule_loops(kernel, [op for op in loops[-1].block.ops if isinstance(op, ForOp)])
             kernel.spread = around
 
 
-def spread_around(kernel: Kernel, top: ForOp) -> bool:
-    """Shares out the parallel loops around several nests; False if the nests are better shared out one by one."""
-    facts = [loop_facts(loop) for loop in takewhile(lambda loop: loop.is_parallel, perfect_nest(top))]
+def spread_around(kernel: Kernel, around: Sequence[ForOp]) -> bool:
+    """Shares out perfectly nested loops around nests; False if those are to be shared out one by one too."""
+    facts = [loop_facts(loop) for loop in around]
     loops = [Shared(loop.label, loop.trips, certain_trips(loop, loop.trips)) for loop in facts]
-    cycles = CYCLES_PER_OP * facts[0].trips * reckoned_ops(top) / kernel.facts.lanes(32)
-    if not enough_around(kernel, loops, cycles):
-        return False
-    spread(kernel, loops, cycles)
-    return True
+    cycles = CYCLES_PER_OP * facts[0].trips * reckoned_ops(around[0]) / kernel.facts.lanes(32)
+    inside = [loop_facts(op) for op in around[-1].block.walk() if isinstance(op, ForOp)]
+    known = all(isinstance(loop.extent, int) or loop.limit for loop in inside)
+    enough = enough_around(kernel, loops, cycles, known)
+    spread(kernel, loops, cycles, least=0 if enough else AROUND_SHARES)
+    return enough
 
 
 def reckoned_ops(top: ForOp) -> int:

@@ -9,6 +9,9 @@ After:  for %i = 0 to %n parallel threads attributes {grain = 4, nested = 2} {
 A thread takes at least `grain` consecutive iterations at a time, those of perfectly nested loops counted as one
 sequence: a batch of one image still has rows to share. Iterations are independent, so no result depends on who runs
 what.
+
+With fewer than `least` iterations per thread, a loop stays on one thread. Then loops inside of it may be shared out:
+that is the only case in which loops with `threads` stand in each other.
 """
 
 from __future__ import annotations
@@ -23,7 +26,7 @@ from xdsl.utils.exceptions import PassFailedException
 
 from aicc.dialects.loops import ForOp
 from aicc.dialects.loops.attrs import LoopKind
-from aicc.dialects.loops.threads import GRAIN, NESTED
+from aicc.dialects.loops.threads import GRAIN, LEAST, NESTED, least_of
 from aicc.transforms.loops_legality import check_parallel
 from aicc.transforms.loops_nest import (
     StepError,
@@ -37,13 +40,14 @@ from aicc.transforms.loops_nest import (
 STEP = "parallelize"
 
 
-def parallelize_loops(loops: Sequence[ForOp], grain: int = 1) -> None:
+def parallelize_loops(loops: Sequence[ForOp], grain: int = 1, least: int = 0) -> None:
     """
-    Marks perfectly nested loops, outermost first, to be run on several threads, at least `grain` iterations at a time.
+    Marks perfectly nested loops, outermost first, to be run on several threads, at least `grain` iterations at a time,
+    if there are `least` for each thread.
 
     Raises:
         StepError: if iterations are not independent, the nest is not perfect and rectangular, or a loop around it runs
-            on threads already.
+            on threads already, however few iterations it has.
     """
     check_perfect(STEP, loops)
     check_rectangular(STEP, loops)
@@ -52,7 +56,7 @@ def parallelize_loops(loops: Sequence[ForOp], grain: int = 1) -> None:
     outermost = loops[0]
     parent = outermost.parent_op()
     while parent is not None:
-        if isinstance(parent, ForOp) and parent.threads is not None:
+        if isinstance(parent, ForOp) and parent.threads is not None and not least_of(parent):
             raise StepError(STEP, outermost, f"loop '{parent.label.data}' around it runs on threads already")
         parent = parent.parent_op()
     for loop in loops:
@@ -60,6 +64,8 @@ def parallelize_loops(loops: Sequence[ForOp], grain: int = 1) -> None:
     outermost.threads = UnitAttr()
     if grain > 1:
         outermost.attributes[GRAIN] = IntegerAttr(grain, i64)
+    if least:
+        outermost.attributes[LEAST] = IntegerAttr(least, i64)
     if len(loops) > 1:
         outermost.attributes[NESTED] = IntegerAttr(len(loops), i64)
 
@@ -76,13 +82,18 @@ class LoopsParallelizePass(ModulePass):
     grain: int = 1
     """Consecutive iterations that one thread takes at a time, at least; at least 1."""
 
+    least: int = 0
+    """Iterations per thread below which the loops stay on one thread."""
+
     def __post_init__(self) -> None:
         if self.grain < 1:
             raise PassFailedException(f"{self.name}: grain must be at least 1, got {self.grain}")
+        if self.least < 0:
+            raise PassFailedException(f"{self.name}: least must be at least 0, got {self.least}")
         if not self.label:
             raise PassFailedException(f"{self.name}: got no labels, expected at least one")
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for kernel in kernels_with(op, self.label[0], self.name):
             for loop in labelled(kernel, self.label[0], self.name):
-                parallelize_loops(nest_by_labels(STEP, loop, self.label), self.grain)
+                parallelize_loops(nest_by_labels(STEP, loop, self.label), self.grain, self.least)

@@ -130,9 +130,9 @@ class ScheduleWriter:
         """Makes loops the axes of vectors."""
         self._add(VectorizeOp(loops), why)
 
-    def parallelize(self, loops: Sequence[SSAValue], grain: int, why: str = "") -> None:
+    def parallelize(self, loops: Sequence[SSAValue], grain: int, least: int = 0, why: str = "") -> None:
         """Shares out the iterations of perfectly nested loops among threads."""
-        self._add(ParallelizeOp(loops, grain), why)
+        self._add(ParallelizeOp(loops, grain, least), why)
 
     def pack(self, argument: int, tiles: Sequence[int], order: Sequence[int], why: str = "") -> None:
         """Reads an argument from a packed copy."""

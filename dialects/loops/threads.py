@@ -2,6 +2,7 @@
 What a loop with `threads` says of how its iterations are shared out, in attributes that lowering reads.
 
 - `grain`: consecutive iterations that one thread takes at a time, at least; what it takes is a multiple of that.
+- `least`: iterations per thread below which the loop stays on one thread; loops inside of it may be shared out then.
 - `nested`: how many loops, perfectly nested but for index arithmetic and views, are counted as one; itself included.
 """
 
@@ -13,6 +14,7 @@ from xdsl.ir import Block
 from aicc.dialects.loops.control import ForOp
 
 GRAIN = "grain"
+LEAST = "least"
 NESTED = "nested"
 
 
@@ -20,6 +22,12 @@ def grain_of(loop: ForOp) -> int:
     """The least number of iterations of a chunk, all `nested` loops counted together."""
     grain = loop.attributes.get(GRAIN)
     return grain.value.data if isinstance(grain, IntegerAttr) else 1
+
+
+def least_of(loop: ForOp) -> int:
+    """The iterations per thread, `nested` loops counted together, below which it stays on one; 0: no such number."""
+    least = loop.attributes.get(LEAST)
+    return least.value.data if isinstance(least, IntegerAttr) else 0
 
 
 def spread_loops(loop: ForOp) -> list[ForOp]:

@@ -449,9 +449,9 @@ class VectorizeOp(ScheduleOp):
 class ParallelizeOp(ScheduleOp):
     """
     Shares out the iterations of perfectly nested loops, outermost first, among threads: counted as one sequence, at
-    least `grain` consecutive ones at a time.
+    least `grain` consecutive ones at a time, if there are `least` for each thread.
 
-    - (C1) `grain >= 1`
+    - (C1) `grain >= 1`, `least >= 1`
     - (C2) at least one loop
 
     ```mlir
@@ -463,20 +463,33 @@ class ParallelizeOp(ScheduleOp):
 
     loops = var_operand_def(AnyOpType)
     grain = opt_prop_def(Integer)
+    least = opt_prop_def(Integer)
 
     assembly_format = "$loops attr-dict"
 
-    def __init__(self, loops: Sequence[SSAValue], grain: int = 1):
-        super().__init__(operands=[loops], properties={"grain": None if grain == 1 else _integer(grain)})
+    def __init__(self, loops: Sequence[SSAValue], grain: int = 1, least: int = 0):
+        super().__init__(
+            operands=[loops],
+            properties={
+                "grain": None if grain == 1 else _integer(grain),
+                "least": None if least == 0 else _integer(least),
+            },
+        )
 
     @property
     def iterations(self) -> int:
         """Consecutive iterations that one thread takes at a time, at least."""
         return 1 if self.grain is None else self.grain.value.data
 
+    @property
+    def least_iterations(self) -> int:
+        """Iterations per thread below which the loops stay on one thread; 0 if there is no such number."""
+        return 0 if self.least is None else self.least.value.data
+
     def verify_(self) -> None:
-        if self.iterations < 1:  # C1
-            raise VerifyException(f"grain is {self.iterations}, expected at least 1")
+        for name, given in (("grain", self.grain), ("least", self.least)):
+            if given is not None and given.value.data < 1:  # C1
+                raise VerifyException(f"{name} is {given.value.data}, expected at least 1")
         if not self.loops:  # C2
             raise VerifyException("no loops are given, expected at least one")
 

@@ -140,7 +140,7 @@ func.func @panels(%a: memref<4x8xf32>, %o: memref<32xf32>) {
 // -----
 
 // Threads: the body is a function of a range of iterations, and what it uses from around it is handed over in a struct.
-// CHECK:       llvm.func @aicc_parallel(!llvm.ptr, !llvm.ptr, i64, i64, i64)
+// CHECK:       llvm.func @aicc_parallel(!llvm.ptr, !llvm.ptr, i64, i64, i64, i64)
 // CHECK-LABEL: llvm.func internal @scale.par0.body(
 // CHECK-SAME:    %[[BEGIN:.*]]: i64, %[[END:.*]]: i64, %{{.*}}: i64, %{{.*}}: !llvm.ptr {llvm.align = 4 : i64, llvm.noalias}
 // CHECK:         llvm.fadd
@@ -179,6 +179,40 @@ func.func @nested(%n: index, %m: index, %o: memref<?x?xf32, #loops.dims<n, m>>)
   %one = arith.constant 1.0 : f32
   loops.for "i" %i = 0 to %n parallel threads attributes {grain = 4 : i64, nested = 2 : i64} {
     loops.for "j" %j = 0 to %m parallel {
+      loops.store %one, %o[%i, %j] : f32 to memref<?x?xf32, #loops.dims<n, m>>
+    }
+  }
+  func.return
+}
+
+// -----
+
+// Loops in a loop that may stay on one thread are shared out then: the body gets the number of threads. In others they
+// are plain loops.
+// CHECK-LABEL: llvm.func internal @few.par0.body(
+// CHECK:         llvm.call @aicc_parallel(
+// CHECK-LABEL: llvm.func @few(
+// CHECK:         %[[LEAST:.*]] = llvm.mlir.constant(2) : i64
+// CHECK:         llvm.call @aicc_parallel(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %[[LEAST]], %{{.*}})
+// CHECK-LABEL: llvm.func internal @many.par0.body(
+// CHECK-NOT:     llvm.call @aicc_parallel(
+// CHECK-LABEL: llvm.func internal @many.par0(
+func.func @few(%n: index, %m: index, %o: memref<?x?xf32, #loops.dims<n, m>>)
+    attributes {aicc.kernel, aicc.symbols = ["n", "m"]} {
+  %one = arith.constant 1.0 : f32
+  loops.for "i" %i = 0 to %n parallel threads attributes {least = 2 : i64} {
+    loops.for "j" %j = 0 to %m parallel threads {
+      loops.store %one, %o[%i, %j] : f32 to memref<?x?xf32, #loops.dims<n, m>>
+    }
+  }
+  func.return
+}
+
+func.func @many(%n: index, %m: index, %o: memref<?x?xf32, #loops.dims<n, m>>)
+    attributes {aicc.kernel, aicc.symbols = ["n", "m"]} {
+  %one = arith.constant 1.0 : f32
+  loops.for "i" %i = 0 to %n parallel threads {
+    loops.for "j" %j = 0 to %m parallel threads {
       loops.store %one, %o[%i, %j] : f32 to memref<?x?xf32, #loops.dims<n, m>>
     }
   }

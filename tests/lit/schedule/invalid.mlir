@@ -88,6 +88,14 @@ transform.named_sequence @parallelize_c1(%k: !transform.any_op) {
 
 // -----
 
+transform.named_sequence @parallelize_c1_least(%k: !transform.any_op) {
+  // expected-error@+1 {{least is 0, expected at least 1}}
+  schedule.parallelize %k {least = 0 : i64}
+  transform.yield
+}
+
+// -----
+
 transform.named_sequence @pack_c1(%k: !transform.any_op) {
   // expected-error@+1 {{argument is -1, expected at least 0}}
   schedule.pack %k {argument = -1 : i64, tiles = array<i64: 16, 0>, order = array<i64: 0, 1>}

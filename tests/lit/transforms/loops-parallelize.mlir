@@ -57,3 +57,19 @@ func.func private @nested(%o: memref<8x64xf32>) attributes {aicc.kernel, aicc.nu
   }
   func.return
 }
+
+// -----
+
+// With one iteration per thread or less the outer loop stays on one thread, and the inner one is shared out.
+// CHECK-LABEL: @few
+// CHECK:         loops.for "outer" %{{.*}} = 0 to 8 parallel threads attributes {least = 2 : i64} {
+// CHECK-NEXT:      loops.for "i" %{{.*}} = 0 to 64 parallel threads attributes {grain = 4 : i64} {
+func.func private @few(%o: memref<8x64xf32>) attributes {aicc.kernel, aicc.num_outputs = 1 : i64} {
+  %z = arith.constant 0.0 : f32
+  loops.for "outer" %t = 0 to 8 parallel threads attributes {least = 2 : i64} {
+    loops.for "i" %i = 0 to 64 parallel {
+      loops.store %z, %o[%t, %i] : f32 to memref<8x64xf32>
+    }
+  }
+  func.return
+}

@@ -275,6 +275,32 @@ def test_iterations_of_nested_loops_run_once(nested: int, grain: int):
             np.testing.assert_array_equal(out, expected)
 
 
+def test_loops_in_loops_that_may_stay_on_one_thread():
+    text = """
+func.func @f(%n: index, %m: index, %o: memref<?x?xi32, #loops.dims<n, m>>, %p: memref<?xi32, #loops.dims<n>>)
+    attributes {aicc.symbols = ["n", "m"]} {
+  %one = arith.constant 1 : i32
+  loops.for "i" %i = 0 to %n parallel threads attributes {least = 2 : i64} {
+    loops.for "j" %j = 0 to %m parallel threads {
+      %x = loops.load %o[%i, %j] : memref<?x?xi32, #loops.dims<n, m>> to i32
+      %y = arith.addi %x, %one : i32
+      loops.store %y, %o[%i, %j] : i32 to memref<?x?xi32, #loops.dims<n, m>>
+    }
+    %last = loops.load %o[%i, %m - 1] : memref<?x?xi32, #loops.dims<n, m>> to i32
+    loops.store %last, %p[%i] : i32 to memref<?xi32, #loops.dims<n>>
+  }
+  func.return
+}
+"""
+    for threads in (1, 2, 3):
+        function = native(text, "f", threads=threads)
+        for n, m in [(0, 5), (1, 100), (3, 70), (4, 70), (64, 3)]:
+            out, last = np.zeros((n, m), np.int32), np.zeros(n, np.int32)
+            function(n, m, out, last)
+            np.testing.assert_array_equal(out, 1)
+            np.testing.assert_array_equal(last, 1)
+
+
 def test_several_and_nested_parallel_loops():
     text = """
 func.func @f(%a: memref<32x24xf32>, %o: memref<32x24xf32>, %p: memref<24xf32>) {

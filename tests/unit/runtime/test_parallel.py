@@ -24,16 +24,16 @@ def runtime() -> Any:
 
 BODY = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
 MAIN = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
-PARALLEL = ctypes.CFUNCTYPE(None, BODY, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)
+PARALLEL = ctypes.CFUNCTYPE(None, BODY, ctypes.c_void_p, *[ctypes.c_int64] * 4)
 RUN = ctypes.CFUNCTYPE(None, MAIN, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
 
 several = pytest.mark.skipif(not openmp_symbols(), reason="no OpenMP runtime here")
 
 
-def parallel(body: Callable[[int, int], None], total: int, grain: int, threads: int) -> None:
+def parallel(body: Callable[[int, int], None], total: int, grain: int, threads: int, least: int = 0) -> None:
     """Runs a loop of Python code."""
     function = BODY(lambda _, begin, end: body(begin, end))
-    PARALLEL(runtime().address("aicc_parallel"))(function, None, total, grain, threads)
+    PARALLEL(runtime().address("aicc_parallel"))(function, None, total, grain, least, threads)
 
 
 def in_team(main: Callable[[int], None], threads: int, spins: int = 100) -> None:
@@ -79,6 +79,37 @@ def test_work_of_several_threads():
     seen.clear()
     parallel(body, 16, 1, 2)
     assert len(seen) == 2
+
+
+@several
+@pytest.mark.parametrize("team", [False, True])
+def test_loops_in_loops_are_shared_out_where_the_outer_ones_are_not(team: bool):
+    outer: list[int] = []
+    inner: list[tuple[int, int]] = []
+
+    def body(begin: int, end: int, count: int) -> None:
+        outer.append(threading.get_native_id())
+        parallel(note, 16, 1, count)
+
+    def note(begin: int, end: int) -> None:
+        inner.append((threading.get_native_id(), end - begin))
+        time.sleep(0.002)
+
+    def run(total: int) -> None:
+        outer.clear()
+        inner.clear()
+        if team:
+            in_team(lambda count: parallel(lambda b, e: body(b, e, count), total, 1, count, 2), 2)
+        else:
+            parallel(lambda b, e: body(b, e, 2), total, 1, 2, 2)
+
+    run(3)
+    assert len(outer) == 1 and len({thread for thread, _ in inner}) == 2 and len(inner) == 16
+    run(4)
+    assert len(outer) == 4 and len(inner) == 4 and {size for _, size in inner} == {16}
+    # And what comes after is shared out as before.
+    run(1)
+    assert len(outer) == 1 and len({thread for thread, _ in inner}) == 2
 
 
 @several

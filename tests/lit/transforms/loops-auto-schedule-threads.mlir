@@ -1,0 +1,60 @@
+// RUN: aicc-opt %s -p 'loops-auto-schedule{target=x86-64-v4},loops-apply-schedules' | filecheck %s
+
+// A batch of unknown size: it is shared out if it turns out to be large enough, else what is done for each of it.
+// CHECK-LABEL: @unknown(
+// CHECK:         loops.for "a_n" %{{.*}} = 0 to %s0 parallel threads attributes {{{.*}}least = 2 : i64} {
+// CHECK:           loops.for "b_i" {{.*}} threads
+func.func private @unknown(%s0: index, %s1: index, %x: memref<?x?x64xf32, #loops.dims<s0, s1>>,
+                           %m: memref<?x64xf32, #loops.dims<s0>>, %out: memref<?x?x64xf32, #loops.dims<s0, s1>>)
+    attributes {aicc.kernel, aicc.num_outputs = 1 : i64, aicc.symbols = ["s0", "s1"]} {
+  %z = arith.constant 0.0 : f32
+  loops.for "a_n" %n = 0 to %s0 parallel {
+    loops.for "a_i" %i = 0 to 64 parallel {
+      %s = loops.for "a_k" %k = 0 to %s1 iter_args(%acc = %z) -> (f32) {
+        %a = loops.load %x[%n, %k, %i] : memref<?x?x64xf32, #loops.dims<s0, s1>> to f32
+        %r = arith.addf %acc, %a fastmath<contract,reassoc> : f32
+        loops.yield %r : f32
+      }
+      loops.store %s, %m[%n, %i] : f32 to memref<?x64xf32, #loops.dims<s0>>
+    }
+    loops.for "b_i" %i = 0 to %s1 parallel {
+      loops.for "b_j" %j = 0 to 64 parallel {
+        %a = loops.load %m[%n, %j] : memref<?x64xf32, #loops.dims<s0>> to f32
+        %b = loops.load %x[%n, %i, %j] : memref<?x?x64xf32, #loops.dims<s0, s1>> to f32
+        %r = arith.subf %b, %a : f32
+        loops.store %r, %out[%n, %i, %j] : f32 to memref<?x?x64xf32, #loops.dims<s0, s1>>
+      }
+    }
+  }
+  func.return
+}
+
+// There are enough in any case.
+// CHECK-LABEL: @enough(
+// CHECK:         loops.for "a_n" %{{.*}} = 0 to 64 parallel threads attributes {grain = {{[0-9]+}} : i64} {
+// CHECK-NOT:     threads
+// CHECK:         func.return
+func.func private @enough(%s1: index, %x: memref<64x?x64xf32, #loops.dims<s1>>, %m: memref<64x64xf32>,
+                          %out: memref<64x?x64xf32, #loops.dims<s1>>)
+    attributes {aicc.kernel, aicc.num_outputs = 1 : i64, aicc.symbols = ["s1"]} {
+  %z = arith.constant 0.0 : f32
+  loops.for "a_n" %n = 0 to 64 parallel {
+    loops.for "a_i" %i = 0 to 64 parallel {
+      %s = loops.for "a_k" %k = 0 to %s1 iter_args(%acc = %z) -> (f32) {
+        %a = loops.load %x[%n, %k, %i] : memref<64x?x64xf32, #loops.dims<s1>> to f32
+        %r = arith.addf %acc, %a fastmath<contract,reassoc> : f32
+        loops.yield %r : f32
+      }
+      loops.store %s, %m[%n, %i] : f32 to memref<64x64xf32>
+    }
+    loops.for "b_i" %i = 0 to %s1 parallel {
+      loops.for "b_j" %j = 0 to 64 parallel {
+        %a = loops.load %m[%n, %j] : memref<64x64xf32> to f32
+        %b = loops.load %x[%n, %i, %j] : memref<64x?x64xf32, #loops.dims<s1>> to f32
+        %r = arith.subf %b, %a : f32
+        loops.store %r, %out[%n, %i, %j] : f32 to memref<64x?x64xf32, #loops.dims<s1>>
+      }
+    }
+  }
+  func.return
+}
