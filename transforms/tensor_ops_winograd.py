@@ -23,7 +23,7 @@ the summed channel, and of weights read at (result channel, channel, taps) in an
 that are not constant in each call, sums that may not be reordered.
 
 Accuracy, for finite input: with u = 2^-24, C channels, X the largest |input| and W the largest sum of |weights| of a
-result channel, the error of a result is at most `f * (C + 32) * u * X * W`, f = 64 for F(2x2) and 752 for F(4x4)
+result channel, the error of a result is at most `f * (C + 32) * u * X * W`, f = 64 for F(2x2) and 564 for F(4x4)
 (`Winograd.error_factor`). In practice it is that of direct summation in one chain: below `8 * u * X * W` for F(4x4), as
 tests check; root mean square 5 times that of blocked direct summation for F(4x4), 2 times for F(2x2). A NaN or an
 infinity in the input makes all results of the tiles that read it NaN.

@@ -14,8 +14,8 @@ It is Toom-Cook interpolation, transposed: with points `p_0 .. p_(n-2)` and infi
 (Winograd, Arithmetic Complexity of Computations, 1980; Lavin and Gray, Fast Algorithms for Convolutional Neural
 Networks, 2015, nest it in two dimensions: Y = A^T [(G g G^T) * (B^T d B)] A.) All of it is exact in rational numbers.
 
-The points decide the error. For F(4, 3) they are 0, +-3/4, +-3/2: all numbers in A^T and B^T are then exact in binary,
-and rounding errors about half of those with the common points 0, +-1, +-2 (Barabasz, Anderson, Soodhalter and Gregg,
+The points decide the error. For F(4, 3) they are 0, +-5/8, +-3/2: all numbers in A^T and B^T are then exact in binary,
+and rounding errors under half of those with the common points 0, +-1, +-2 (Barabasz, Anderson, Soodhalter and Gregg,
 Error Analysis and Improving the Accuracy of Winograd Convolution, 2018, say why points should be near 1 and their
 reciprocals). F(2, 3) has 0, +-1.
 """
@@ -32,7 +32,7 @@ TAPS = 3
 
 POINTS: dict[int, tuple[Fraction, ...]] = {
     2: (Fraction(0), Fraction(1), Fraction(-1)),
-    4: (Fraction(0), Fraction(3, 4), Fraction(-3, 4), Fraction(3, 2), Fraction(-3, 2)),
+    4: (Fraction(0), Fraction(5, 8), Fraction(-5, 8), Fraction(3, 2), Fraction(-3, 2)),
 }
 """Finite interpolation points per number of outputs; pairs of opposite ones follow each other."""
 

@@ -9,7 +9,7 @@
 // CHECK-LABEL: func.func private @conv(
 // CHECK-SAME:    %[[X:[a-z0-9]+]]: tensor<1x9x12x4xf32>, %[[U:[a-z0-9]+]]: tensor<36x4x8xf32>, %[[B:[a-z0-9]+]]: tensor<8xf32>
 // CHECK-NEXT:    %[[T:.*]] = tensor_ops.blocks (%[[X]] as affine_map<(d0, d1, d2, d3) -> (0, ((((d0 floordiv 3) * 4) + d3) + -1), ((((d0 mod 3) * 4) + d1) + -1), d2)> block [6] fill 0.000000e+00 : f32) over [parallel 9, parallel 6, parallel 4] to affine_map<(d0, d1, d2, d3) -> (d0, d3, d1, d2)> block [6] body
-// CHECK:           arith.constant 1.265625 : f32
+// CHECK:           arith.constant 0.87890625 : f32
 // CHECK:         : (tensor<1x9x12x4xf32>) -> tensor<9x6x6x4xf32>
 // CHECK-NEXT:    %[[V:.*]] = tensor_ops.blocks (%[[T]] as affine_map<(d0, d1, d2, d3) -> (d0, d1, d3, d2)> block [6]) over [parallel 9, parallel 6, parallel 4] to affine_map<(d0, d1, d2, d3) -> (((d1 * 6) + d3), d0, d2)> block [6] body
 // CHECK:         : (tensor<9x6x6x4xf32>) -> tensor<36x9x4xf32>
