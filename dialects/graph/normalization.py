@@ -461,17 +461,17 @@ class LrnOp(GraphOp, HasAxisRoles):
     def decompose(self, b: OpBuilder) -> Sequence[SSAValue]:
         x = widened(b, self.x)
         dims = dims_of(x.type)
-        # Channels as rows of an image with all of space as columns.
-        square = b.add(ReshapeOp(b.add(MulOp(x, x)), (dims[0], 1, dims[1], dim_prod(dims[2:]))))
+        # Channels as rows of an image with all of space as columns; from first to last, so that all is one kernel.
+        flat = b.add(ReshapeOp(x, (dims[0], 1, dims[1], dim_prod(dims[2:]))))
         low, high = self._reach(dims[1])
         taps = low + 1 + high
-        window = AvgPoolOp(square, (taps, 1), pads=(low, 0, high, 0), count_include_pad=True)
-        mean = b.add(ReshapeOp(b.add(window), dims))
+        mean = b.add(AvgPoolOp(b.add(MulOp(flat, flat)), (taps, 1), pads=(low, 0, high, 0), count_include_pad=True))
         alpha = self.alpha.value.data * (taps / self.size.value.data)
         scaled = b.add(MulOp(mean, scalar_like(b, alpha, mean)))
         base = b.add(AddOp(scaled, scalar_like(b, self.bias.value.data, mean)))
         divisor = b.add(PowOp(base, scalar_like(b, self.beta.value.data, mean)))
-        return (converted(b, b.add(DivOp(x, divisor)), element_type_of(self.x)),)
+        result = b.add(ReshapeOp(b.add(DivOp(flat, divisor)), dims))
+        return (converted(b, result, element_type_of(self.x)),)
 
     def evaluate(self, operands: Arrays, symbols: Mapping[str, int]) -> Arrays:
         x = operands[0].astype(accumulator_dtype(operands[0].dtype), copy=False)

@@ -86,3 +86,18 @@ func.func @kept(%x: tensor<4xf32>) -> tensor<8xf32> {
   %r = graph.pad %c {low = [1], high = [1]} : tensor<6xf32> -> tensor<8xf32>
   func.return %r : tensor<8xf32>
 }
+
+// All that local response normalisation does is at the shape of its window, between two views: one kernel does it.
+// CHECK-LABEL: func.func @response(
+// CHECK-SAME:    %[[X:[a-z0-9]+]]: tensor
+// CHECK-NEXT:    %[[F:.*]] = graph.reshape %[[X]] {shape = [1, 1, 8, 16]}
+// CHECK-NEXT:    %[[Q:.*]] = graph.mul %[[F]], %[[F]]
+// CHECK-NEXT:    %[[A:.*]] = graph.avg_pool %[[Q]]
+// CHECK:         %[[P:.*]] = graph.pow
+// CHECK-NEXT:    %[[D:.*]] = graph.div %[[F]], %[[P]]
+// CHECK-NEXT:    %[[R:.*]] = graph.reshape %[[D]] {shape = [1, 8, 4, 4]}
+// CHECK-NEXT:    func.return %[[R]]
+func.func @response(%x: tensor<1x8x4x4xf32>) -> tensor<1x8x4x4xf32> {
+  %r = graph.lrn %x {size = 5, alpha = 1.0e-04, beta = 0.75, bias = 1.0} : tensor<1x8x4x4xf32> -> tensor<1x8x4x4xf32>
+  func.return %r : tensor<1x8x4x4xf32>
+}
