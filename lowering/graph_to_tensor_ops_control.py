@@ -46,7 +46,7 @@ def _as_types(b: OpBuilder, values: Sequence[SSAValue], types: Sequence[Attribut
     for value, type in zip(values, types, strict=True):
         dims = dims_of(type)
         if value.type != type and not own.isdisjoint(symbols_of(dims)):
-            found.append(b.add(ViewOp(value, dims)))
+            found.append(b.add(ViewOp(value, dims, anew=True)))
         else:
             found.append(as_type(b, value, type))
     return found

@@ -89,6 +89,8 @@ def _o2(options: PipelineOptions) -> tuple[Stage, ...]:
                 # First: the levels below know calls of kernels only.
                 "graph-inline-calls",
                 "graph-infer-shapes",
+                # Constants that loops carry are constants for all that follows.
+                "graph-simplify-control",
                 # While operands are as the model has them.
                 "graph-quantised-products",
                 # Before decomposition, which would hide the pattern convolution + batch normalisation.
@@ -97,6 +99,8 @@ def _o2(options: PipelineOptions) -> tuple[Stage, ...]:
                 "graph-decompose",
                 "graph-fold-constants",
                 "graph-simplify",
+                # Ops are in pieces, and constants computed, so that what is left in a loop changes.
+                "graph-hoist-invariants",
                 "cse",
                 "dce",
                 "graph-fuse",

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from aicc.transforms.auto_schedule_common import Kernel, vector_width
 from aicc.transforms.auto_schedule_threads import Shared, certain_trips, spread
-from aicc.transforms.loops_collapse import merge_position
+from aicc.transforms.loops_collapse import merge_position, needed_alone
 from aicc.transforms.loops_facts import Loop, Nest
 
 LIGHT_BODY = 12
@@ -27,12 +27,11 @@ def collapsible(nest: Nest, outer: Loop, inner: Loop) -> bool:
         return True
     if outer.extent is None or inner.extent is None:
         return False
-    for access in nest.accesses:
-        if not access.depends(outer) and not access.depends(inner):
-            continue
-        if merge_position((outer.op, inner.op), access.memref) is None:
-            return False
-    return True
+    merged = {access.memref for access in nest.accesses if access.depends(outer) or access.depends(inner)}
+    if any(merge_position((outer.op, inner.op), memref) is None for memref in merged):
+        return False
+    # An index that is used by itself, as where elements are padded, is the remainder of a division by a number.
+    return isinstance(inner.extent, int) or not any(needed_alone(loop.op, merged) for loop in (outer, inner))
 
 
 def lane_order(kernel: Kernel, nest: Nest) -> list[Loop]:

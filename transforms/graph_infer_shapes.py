@@ -21,8 +21,10 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.hints import isa
 
 from aicc.dialects.graph.defined_sizes import CheckSizesOp
+from aicc.dialects.graph.dim_parser import parse_dim
 from aicc.dialects.graph.dims import Dim, check_tensor_type, dims_of, is_tensor, symbols_of, tensor_type
 from aicc.dialects.graph.interfaces import Check, OpBuilder, TypedOp, may_be_same_type, set_type
 from aicc.dialects.graph.size_bounds import symbol_bounds
@@ -141,3 +143,11 @@ def checks_attr(checks: Sequence[Check]) -> ArrayAttr[ArrayAttr[StringAttr]]:
     return ArrayAttr(
         ArrayAttr([StringAttr(str(check.lhs)), StringAttr(str(check.rhs)), StringAttr(check.text)]) for check in checks
     )
+
+
+def checks_of(function: FuncOp) -> list[tuple[Dim, Dim]]:
+    """The pairs of sizes in `aicc.checks` of a function: they are equal where it runs."""
+    found = function.attributes.get(CHECKS_ATTRIBUTE)
+    if not isa(found, ArrayAttr[ArrayAttr[StringAttr]]):
+        return []
+    return [(parse_dim(lhs.data), parse_dim(rhs.data)) for lhs, rhs, _ in found]

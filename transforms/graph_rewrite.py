@@ -15,6 +15,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
 from aicc.dialects.graph.interfaces import OpBuilder, TypedOp
+from aicc.transforms.graph_unused import erase_unused, is_unused
 
 Rule: TypeAlias = Callable[[Operation, OpBuilder], Sequence[SSAValue] | None]
 """
@@ -66,7 +67,7 @@ class _Rewriter:
             self._queued.discard(op)
             if op.parent is None:
                 continue
-            if op.results and all(result.first_use is None for result in op.results):
+            if op.results and is_unused(op):
                 self._erase(op)
             elif self._rewrite(op):
                 count += 1
@@ -98,8 +99,7 @@ class _Rewriter:
 
     def _erase(self, op: Operation) -> None:
         self.push(operand.owner for inner in op.walk() for operand in inner.operands)
-        op.detach()
-        op.erase()
+        erase_unused(op)
 
 
 def rewrite(root: Operation, rules: Rules) -> int:

@@ -11,7 +11,7 @@ merged by a view and the index becomes the new loop's own; anywhere else the old
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -167,17 +167,22 @@ def merge_position(
     return position if extent is not None and provably_equal(dims[position[1]], extent) else None
 
 
+def needed_alone(loop: ForOp, merged: Container[SSAValue]) -> bool:
+    """Whether the loop's index is used anywhere but in accesses to the memrefs `merged`."""
+    return any(
+        not isinstance(op := use.operation, LoadOp | StoreOp) or op.memref not in merged for use in loop.induction.uses
+    )
+
+
 def _check_all_merged(loops: tuple[ForOp, ForOp], merged: dict[SSAValue, tuple[int, int]]) -> None:
     """With a symbolic inner trip count, the old indices may only be used where they merge."""
     for loop in loops:
-        for use in loop.induction.uses:
-            op = use.operation
-            if not isinstance(op, LoadOp | StoreOp) or op.memref not in merged:
-                raise StepError(
-                    STEP,
-                    loop,
-                    "its index is needed by itself, which takes a trip count of the inner loop that is a number",
-                )
+        if needed_alone(loop, merged):
+            raise StepError(
+                STEP,
+                loop,
+                "its index is needed by itself, which takes a trip count of the inner loop that is a number",
+            )
 
 
 def _new_loop(outer: ForOp, inner: ForOp, extents: Sequence[Dim]) -> ForOp:

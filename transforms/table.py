@@ -28,6 +28,11 @@ PASSES: dict[str, PassEntry] = {
         "GraphFusePass",
         "groups ops into kernels",
     ),
+    "graph-hoist-invariants": PassEntry(
+        "aicc.transforms.graph_hoist_invariants",
+        "GraphHoistInvariantsPass",
+        "computes before a loop what is the same in each iteration",
+    ),
     "graph-infer-shapes": PassEntry(
         "aicc.transforms.graph_infer_shapes",
         "GraphInferShapesPass",
@@ -47,6 +52,11 @@ PASSES: dict[str, PassEntry] = {
         "aicc.transforms.graph_simplify",
         "GraphSimplifyPass",
         "removes ops that do nothing and applies algebra that is exact",
+    ),
+    "graph-simplify-control": PassEntry(
+        "aicc.transforms.graph_simplify_control",
+        "GraphSimplifyControlPass",
+        "removes what loops carry and branches give for nothing",
     ),
     "loops-apply-schedules": PassEntry(
         "aicc.transforms.loops_apply_schedules",

@@ -1,7 +1,8 @@
 """
 Control flow on whole tensors: `if`, `while`, calls. Regions may use values from around them.
 
-All of these have value semantics and are pure: an unused one may be dropped, even one that would not end.
+All of these have value semantics and are pure: an unused one may be dropped, even one that would not end, unless others
+name sizes that it defines.
 
 `if` and `while` may define symbols (`symbols`): sizes of what they give that depend on the way that was taken.
 """
@@ -41,7 +42,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from aicc.dialects.graph.assembly import parse_properties, print_properties
 from aicc.dialects.graph.callees import find_callee
-from aicc.dialects.graph.defined_sizes import DefinesSymbols
+from aicc.dialects.graph.defined_sizes import DefinesSymbols, SizeEffect
 from aicc.dialects.graph.dims import (
     Dim,
     ShapeAttr,
@@ -121,6 +122,8 @@ class _SymbolsOp(ControlOp, DefinesSymbols, ABC):
 
     symbols = opt_prop_def(ArrayAttr[StringAttr])
 
+    traits = traits_def(SizeEffect())
+
     @property
     def symbol_names(self) -> tuple[str, ...]:
         """`symbols` as strings."""
@@ -165,6 +168,7 @@ class IfOp(_SymbolsOp):
     """
 
     name = "graph.if"
+    ENDS: ClassVar[bool] = True
 
     condition = operand_def(AnyTensorTypeConstr)
     then_sizes = opt_prop_def(ShapeAttr)

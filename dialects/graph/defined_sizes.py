@@ -9,15 +9,26 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from typing import ClassVar
 
 from xdsl.dialects.builtin import IndexType, StringAttr, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, opt_prop_def, prop_def
+from xdsl.traits import EffectInstance, MemoryEffect, MemoryEffectKind
 from xdsl.utils.exceptions import VerifyException
 
 from aicc.dialects.graph.dims import Dim, ShapeAttr, SymExpr, provably_different, tensor_type
 from aicc.dialects.graph.interfaces import Arrays, Frame, RegionExecutableOp
+
+
+class SizeEffect(MemoryEffect):
+    """An op that defines sizes is not unused where nothing reads its results: others may name the sizes."""
+
+    @classmethod
+    def get_effects(cls, op: Operation) -> AbstractSet[EffectInstance]:
+        defines = isinstance(op, DefinesSymbols) and op.defined_symbols()
+        return {EffectInstance(MemoryEffectKind.WRITE)} if defines else set()
 
 
 class DefinesSymbols(Operation, ABC):

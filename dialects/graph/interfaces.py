@@ -323,6 +323,9 @@ class ControlOp(TypedOp, RegionExecutableOp, ABC):
 
     FUSION_KIND: ClassVar[FusionKind] = FusionKind.CONTROL
 
+    ENDS: ClassVar[bool] = False
+    """Whether it comes to an end if all ops in its regions do."""
+
 
 def may_be_same_type(a: Attribute, b: Attribute) -> bool:
     """Whether two types can be the same for some values of the symbols: no size differs provably."""

@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import (
     StringAttr,
     SymbolRefAttr,
     TensorType,
+    UnitAttr,
     i64,
 )
 from xdsl.dialects.func import FuncOp
@@ -21,6 +22,7 @@ from xdsl.irdl import (
     IRDLOperation,
     irdl_op_definition,
     operand_def,
+    opt_prop_def,
     prop_def,
     region_def,
     result_def,
@@ -256,8 +258,10 @@ class ViewOp(IRDLOperation, ExecutableOp):
     """
     The elements of `input` in the same row-major order, under another shape. Costs nothing.
 
+    `anew` is for symbols that have been given new values since the input was made: `N+1` elements are `N` then.
+
     - (C1) same element type
-    - (C2) the numbers of elements do not provably differ
+    - (C2) without `anew`: the numbers of elements do not provably differ
 
     ```mlir
     %v = tensor_ops.view %x : tensor<2x6xf32> to tensor<3x4xf32>
@@ -267,21 +271,26 @@ class ViewOp(IRDLOperation, ExecutableOp):
     name = "tensor_ops.view"
 
     input = operand_def(TensorType)
+    anew = opt_prop_def(UnitAttr)
     result = result_def(TensorType)
 
     traits = traits_def(Pure())
-    assembly_format = "$input attr-dict `:` type($input) `to` type($result)"
+    assembly_format = "$input (`anew` $anew^)? attr-dict `:` type($input) `to` type($result)"
 
-    def __init__(self, input: SSAValue | Operation, dims: Sequence[Dim]):
+    def __init__(self, input: SSAValue | Operation, dims: Sequence[Dim], anew: bool = False):
         input = SSAValue.get(input)
-        super().__init__(operands=[input], result_types=[tensor_type(dims, element_of(input.type))])
+        super().__init__(
+            operands=[input],
+            properties={"anew": UnitAttr() if anew else None},
+            result_types=[tensor_type(dims, element_of(input.type))],
+        )
 
     def verify_(self) -> None:
         found, expected = element_of(self.result.type), element_of(self.input.type)
         if found != expected:  # C1
             raise VerifyException(f"result has element type {found}, expected {expected}")
         before, after = dims_of(self.input.type), dims_of(self.result.type)
-        if provably_different(dim_prod(before), dim_prod(after)):  # C2
+        if self.anew is None and provably_different(dim_prod(before), dim_prod(after)):  # C2
             raise VerifyException(f"shape {shape_text(after)} has not as many elements as {shape_text(before)}")
 
     def evaluate(self, operands: Sequence[Array], symbols: Mapping[str, int]) -> list[Array]:

@@ -22,6 +22,7 @@ from aicc.dialects.graph.control import WhileOp, YieldOp
 from aicc.dialects.graph.dims import Dim, dim_prod, dims_of, sym, symbols_of, tensor_type
 from aicc.dialects.graph.dtypes import numpy_dtype
 from aicc.dialects.graph.indexing import GatherOp, ScatterNdOp
+from aicc.dialects.graph.interfaces import element_type_of
 from aicc.dialects.graph.movement import ConcatOp, ExpandOp, ReshapeOp, TransposeOp
 from aicc.frontends.onnx.context import Handler, NodeContext, Result
 from aicc.frontends.onnx.loop_state import LoopState
@@ -135,12 +136,9 @@ class LoopPlan:
 
     def _output(self, value: Value, known: frozenset[str], from_end: bool) -> _Output:
         """How the slices `value` are put together; `known` are the symbols that mean the same outside of the loop."""
-        outside = known.issuperset(symbols_of(value.dims))
-        if self.count is not None and outside:
+        if self.count is not None and known.issuperset(symbols_of(value.dims)):
             return self._written(value, self.count, from_end)
-        if from_end:
-            self.ctx.fail("a slice whose size the body tells cannot be put in front of the others")
-        return self._appended(value, outside)
+        return self._appended(value, known, from_end)
 
     def _written(self, value: Value, count: Dim, from_end: bool) -> _Output:
         """Slices are written to their places in a tensor of zeros."""
@@ -158,27 +156,31 @@ class LoopPlan:
 
         return _Output(initial, initial.type, append, lambda state: state)
 
-    def _appended(self, value: Value, outside: bool) -> _Output:
-        """Elements are appended to those before."""
+    def _appended(self, value: Value, known: frozenset[str], in_front: bool) -> _Output:
+        """
+        Elements are appended to those before, or put in front of them. Sizes that do not mean the same outside are 0
+        where there is no slice.
+        """
         ctx, element = self.ctx, value.type.element_type
         name = ctx.fresh_symbol("count")
         symbols: list[tuple[str, Dim, Dim]] = [(name, 0, sym(name) + 1)]
         dims: list[Dim] = list(value.dims)
         length = sym(name) * dim_prod(dims)
-        if not outside:
+        told = [axis for axis, dim in enumerate(dims) if not known.issuperset(symbols_of([dim]))]
+        if told:
             total = ctx.fresh_symbol("elements")
             length = sym(total)
             symbols.append((total, 0, length + dim_prod(value.dims)))
-            for axis, dim in enumerate(value.dims):
-                inner = ctx.fresh_symbol("part")
-                symbols.append((inner, 0, dim))
-                dims[axis] = sym(inner)
+        for axis in told:
+            inner = ctx.fresh_symbol("part")
+            symbols.append((inner, 0, dims[axis]))
+            dims[axis] = sym(inner)
         empty = ctx.constant(np.zeros(0, numpy_dtype(element)))
 
         def append(state: SSAValue, iteration: SSAValue, part: Value) -> SSAValue:
             del iteration
             row = ctx.emit(ReshapeOp(ctx.materialise(part), (dim_prod(part.dims),)))
-            return ctx.emit(ConcatOp([state, row], 0))
+            return ctx.emit(ConcatOp([row, state] if in_front else [state, row], 0))
 
         def finish(state: SSAValue) -> SSAValue:
             return ctx.emit(ReshapeOp(state, (sym(name), *dims)))
@@ -315,6 +317,11 @@ def _scan_along(
     def body(state: Sequence[SSAValue]) -> tuple[None, list[Value]]:
         parts: list[SSAValue] = []
         for value, axis, backwards in zip(inputs, axes, directions, strict=True):
+            dims = dims_of(value.type)
+            if dims[axis] == 0:  # There is no slice, and no iteration either.
+                zero = ctx.scalar(0, element_type_of(value))
+                parts.append(ctx.emit(ExpandOp(zero, (*dims[:axis], *dims[axis + 1 :]))))
+                continue
             place = numbers.tensor(numbers.sub(count - 1, state[0])) if backwards else state[0]
             parts.append(ctx.emit(GatherOp(value, place, axis)))
         return None, _import_graph(ctx, graph, [*state[2:], *parts])

@@ -190,3 +190,22 @@ func.func private @sum_of_two(%x: memref<32x128x256xf32>, %o: memref<128xf32>)
   }
   func.return
 }
+
+// An index that is used by itself, as to tell what is padded, would be the remainder of a division by a size: the loops
+// stay two where that is a symbol.
+// CHECK-LABEL: transform.named_sequence @padded_schedule
+// CHECK-NOT:     schedule.collapse
+// CHECK:         schedule.vectorize
+func.func private @padded(%m: index, %n: index, %k: index, %o: memref<?x?xf32, #loops.dims<M, N>>)
+    attributes {aicc.kernel, aicc.symbols = ["M", "N", "K"], aicc.num_outputs = 1 : i64} {
+  %zero = arith.constant 0.0 : f32
+  %one = arith.constant 1.0 : f32
+  loops.for "s0_d0" %i = 0 to %m parallel {
+    loops.for "s0_d1" %j = 0 to %n parallel {
+      %inside = arith.cmpi ult, %j, %k : index
+      %v = arith.select %inside, %one, %zero : f32
+      loops.store %v, %o[%i, %j] : f32 to memref<?x?xf32, #loops.dims<M, N>>
+    }
+  }
+  func.return
+}

@@ -79,6 +79,10 @@ class Shared:
     weights: dict[str, np.ndarray] = field(default_factory=dict)
     used: dict[str, int] = field(default_factory=dict)
     """How often each operator stands in the model."""
+    control: bool = False
+    """Whether much control flow is wanted."""
+    controls: dict[str, list[np.ndarray]] = field(default_factory=dict)
+    """Inputs that decide the way, and other values for them."""
 
 
 class Builder:

@@ -61,15 +61,18 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--count", type=int, default=3000, help="models (default: 3000)")
     parser.add_argument("--seed", type=int, default=0, help="the first model's seed; others follow (default: 0)")
+    parser.add_argument(
+        "--step", type=int, default=1, help="from one seed to the next (default: 1; 3 from seed 2: control flow)"
+    )
     parser.add_argument("--jobs", type=int, default=1, help="models at a time (default: 1)")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="begin no model after this time")
     parser.add_argument("--no-peers", action="store_true", help="do not ask onnxruntime and onnx.reference")
     parser.add_argument("--folder", type=Path, default=Path("fuzz-faults"), help="where to save models that fail")
     options = parser.parse_args()
-    if options.count < 1 or options.jobs < 1:
-        parser.error("--count and --jobs must be at least 1")
+    if options.count < 1 or options.jobs < 1 or options.step < 1:
+        parser.error("--count, --step and --jobs must be at least 1")
     warm()
-    seeds = range(options.seed, options.seed + options.count)
+    seeds = range(options.seed, options.seed + options.step * options.count, options.step)
     return run_parts(options.jobs, lambda part: _run(seeds[part :: options.jobs], options))
 
 
