@@ -323,7 +323,8 @@ class _Importer:
         }
         scopes, opsets, problems = self._scopes, self._opsets, self._problems
         self._scopes, self._problems = [names], {}
-        self._opsets = {
+        # Definitions of other domains may leave the version of the standard set to the model.
+        self._opsets = opsets | {
             "" if entry.domain == "ai.onnx" else entry.domain: entry.version for entry in function.opset_import
         }
         try:

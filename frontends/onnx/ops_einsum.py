@@ -9,11 +9,13 @@ from dataclasses import dataclass
 from xdsl.ir import SSAValue
 
 from aicc.dialects.graph.arithmetic import MulOp
-from aicc.dialects.graph.dims import Dim, dim_prod, dims_of
+from aicc.dialects.graph.dims import Dim, dim_prod, dims_of, provably_different, provably_equal
+from aicc.dialects.graph.indexing import GatherOp
 from aicc.dialects.graph.matmul import MatmulOp
-from aicc.dialects.graph.movement import ReshapeOp, TransposeOp
+from aicc.dialects.graph.movement import ReshapeOp, SliceOp, TransposeOp
 from aicc.dialects.graph.reductions import ReduceSumOp
 from aicc.frontends.onnx.context import Handler, NodeContext
+from aicc.frontends.onnx.formulas import Formula
 
 
 @dataclass(frozen=True)
@@ -66,9 +68,33 @@ def _term(ctx: NodeContext, value: SSAValue, text: str) -> _Term:
     labels = (*before, *(str(i) for i in reversed(range(max(hidden, 0)))), *after)
     if "." in before + after or len(labels) != rank or (hidden > 0 and not dots):
         ctx.fail(f"subscripts '{text}' do not fit an operand of rank {rank}")
-    if len(set(labels)) != len(labels):
-        ctx.fail(f"subscripts '{text}' take a diagonal, which is not supported")
-    return _Term(value, labels)
+    term = _Term(value, labels)
+    while (twice := next((label for label in term.labels if term.labels.count(label) > 1), None)) is not None:
+        term = _diagonal(ctx, term, twice)
+    return term
+
+
+def _diagonal(ctx: NodeContext, term: _Term, label: str) -> _Term:
+    """Of two axes of one label, which become one in front, the elements with the same index on both."""
+    first, second = [axis for axis, name in enumerate(term.labels) if name == label][:2]
+    dims = dims_of(term.value.type)
+    size, other = dims[first], dims[second]
+    if provably_different(size, other):
+        ctx.fail(f"label '{label}' names axes {first} and {second} of sizes {size} and {other}")
+    if not provably_equal(size, other):
+        text = f"node '{ctx.name}': label '{label}' names axes {first} and {second} of sizes {size} and {other}"
+        ctx.check_sizes(size, other, text)
+    rest = [axis for axis in range(len(dims)) if axis not in (first, second)]
+    value = ctx.emit(TransposeOp(term.value, [first, second, *rest]))
+    sizes = [dims[axis] for axis in rest]
+    square = ctx.emit(ReshapeOp(value, (size * size, *sizes)))
+    if isinstance(size, int):
+        zeros, ones = [0] * len(rest), [1] * len(rest)
+        picked = ctx.emit(SliceOp(square, [0, *zeros], [size, *sizes], [size + 1, *ones]))
+    else:
+        f = Formula(ctx)
+        picked = ctx.emit(GatherOp(square, f(MulOp, f.places(size, 0, 1), f.size(size + 1)), 0))
+    return _Term(picked, (label, *(term.labels[axis] for axis in rest)))
 
 
 def _summed(ctx: NodeContext, term: _Term, needed: set[str]) -> _Term:

@@ -35,6 +35,8 @@ from aicc.frontends.onnx import (
     ops_tensor_lists,
     ops_tfidf,
     ops_top_k,
+    ops_training,
+    ops_unique,
 )
 from aicc.frontends.onnx.context import Handler
 
@@ -68,6 +70,7 @@ _STANDARD = (
     ops_tensor_lists,
     ops_tfidf,
     ops_top_k,
+    ops_unique,
 )
 
 _MICROSOFT = (
@@ -80,6 +83,7 @@ _MICROSOFT = (
 HANDLERS: Mapping[tuple[str, str], Handler] = {
     **{("", name): handler for module in _STANDARD for name, handler in module.HANDLERS.items()},
     **{("", name): handler for name, handler in ops_microsoft.STANDARD.items()},
+    **{("ai.onnx.preview.training", name): handler for name, handler in ops_training.HANDLERS.items()},
     **{("com.microsoft", name): handler for handlers in _MICROSOFT for name, handler in handlers.items()},
 }
 """(domain, operator) -> what makes its ops; the domain of the standard operators is empty."""
