@@ -73,6 +73,8 @@ def _sorted(f: Formula, rows: SSAValue, count: Dim, width: Dim) -> SSAValue:
         return ctx.emit(GatherOp(order, moved, 0))
 
     start = f.places(count, 0, 1)
+    if width == 0:
+        return start
     if width == 1:
         return by_column(start, ctx.scalar(0, i64))
     state = [f(SubOp, f.size(width), 1), start]

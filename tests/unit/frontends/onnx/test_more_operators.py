@@ -91,6 +91,16 @@ EINSUMS = [
     ("b...d,d->b...", [(2, 3, 4, 5), (5,)]),
 ]
 
+DIAGONALS = [
+    ("ii->i", [(3, 3)]),
+    ("iji", [(4, 2, 4)]),
+    ("ii", [(3, 3)]),
+    ("iiji->ij", [(3, 3, 2, 3)]),
+    ("...ii->...i", [(2, 4, 3, 3)]),
+    ("ibi,ij->bj", [(3, 4, 3), (3, 5)]),
+    ("ii->i", [(0, 0)]),
+]
+
 
 @pytest.mark.parametrize("equation, shapes", EINSUMS)
 def test_einsum(equation, shapes):
@@ -99,10 +109,17 @@ def test_einsum(equation, shapes):
     close(result, np.einsum(equation.replace(" ", ""), *operands))
 
 
+@pytest.mark.parametrize("equation, shapes", DIAGONALS)
+def test_einsum_of_diagonals(equation, shapes):
+    operands = [floats(*shape) for shape in shapes]
+    for symbolic in (False, True):
+        (result,) = run_op("Einsum", operands, equation=equation, symbolic=symbolic)
+        close(result, np.einsum(equation, *operands))
+
+
 @pytest.mark.parametrize(
     "equation, message",
     [
-        ("ii->i", "diagonal"),
         ("ij->ik", "label of its own|one of its own"),
         ("i,j->ij", "2 operands"),
         ("ij-ji", "malformed"),
@@ -111,6 +128,8 @@ def test_einsum(equation, shapes):
 def test_einsum_refuses(equation, message):
     with pytest.raises(ModelError, match=message):
         run_op("Einsum", [floats(3, 3)], equation=equation)
+    with pytest.raises(ModelError, match="label 'i' names axes 0 and 1 of sizes 3 and 4"):
+        run_op("Einsum", [floats(3, 4)], equation="ii->i")
 
 
 def places(mode, size, count, scale):
