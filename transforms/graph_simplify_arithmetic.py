@@ -21,6 +21,7 @@ from aicc.dialects.graph.constants import ConstantOp, scalar_of
 from aicc.dialects.graph.dims import dims_of
 from aicc.dialects.graph.dtypes import bit_width, is_bool, is_float, is_integer, is_unsigned, numpy_dtype
 from aicc.dialects.graph.functions import AbsOp, BitNotOp, NegOp, NotOp
+from aicc.dialects.graph.integer_products import IntegerProductOp
 from aicc.dialects.graph.interfaces import OpBuilder, element_type_of
 from aicc.dialects.graph.movement import ExpandOp
 from aicc.transforms.graph_rewrite import Rules
@@ -168,6 +169,15 @@ _MANTISSA = {"f64": 53, "f32": 24, "f16": 11, "bf16": 8}
 _EXPONENT = {"f64": 11, "f32": 8, "f16": 5, "bf16": 8}
 
 
+def no_zero_point(op: Operation, b: OpBuilder) -> Values | None:
+    """Zero points of 0."""
+    assert isinstance(op, IntegerProductOp)
+    kept = [zero if zero is None or not is_splat_of(zero, 0) else None for zero in op.zero_points]
+    if kept == list(op.zero_points):
+        return None
+    return [b.add(op.with_zero_points(kept))]
+
+
 def _significant_bits(element_type: Attribute) -> int:
     return bit_width(element_type) - (0 if is_unsigned(element_type) else 1)
 
@@ -194,6 +204,7 @@ RULES: Rules = {
     CastOp: [cast_to_same, cast_chain],
     ClipOp: [unbounded_clip],
     DivOp: [divide_by_one, divide_by_power_of_two],
+    IntegerProductOp: [no_zero_point],
     MulOp: [multiply_by_one, multiply_by_zero],
     NegOp: [undo_twice],
     NotOp: [undo_twice],

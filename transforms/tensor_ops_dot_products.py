@@ -30,7 +30,7 @@ from xdsl.context import Context
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType, ModuleOp, i32
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Block, BlockArgument, Region, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
@@ -44,6 +44,7 @@ from aicc.dialects.tensor_ops.ops import KERNEL_ATTRIBUTE
 from aicc.dialects.tensor_ops.structured import element_scalar
 from aicc.transforms.target_facts import TargetFacts, facts_of
 from aicc.transforms.tensor_ops_dot_offsets import can_take_out, take_out
+from aicc.transforms.tensor_ops_dot_padding import pad_bytes
 from aicc.transforms.tensor_ops_editing import Operand, clean, operands_of, set_operands
 from aicc.transforms.tensor_ops_fuse import amount
 from aicc.transforms.tensor_ops_inline import inline_producer
@@ -140,6 +141,8 @@ class DotProducts:
 
         Zero points are taken out of the products, as the instruction has no room for differences.
         """
+        for position in range(len(op.inputs)):
+            pad_bytes(op, position)
         self._compute_in_place(op)
         factors = find_factors(op)
         if factors is None:
@@ -165,7 +168,7 @@ class DotProducts:
         return False
 
     def _compute_in_place(self, op: StructuredOp) -> None:
-        """Takes differences that only this op reads into its body, so that they are seen."""
+        """Takes differences that only this op reads into its body, so that they are seen; padding stays beside it."""
         if find_factors(op) is None:
             return
         for position in reversed(range(len(op.inputs))):
@@ -173,7 +176,7 @@ class DotProducts:
             if not isinstance(producer, StructuredOp) or producer.is_reduction or producer.parent is not op.parent:
                 continue
             users = {use.operation for result in producer.res for use in result.uses}
-            if op.input_fills[position] is None and users == {op}:
+            if op.input_fills[position] is None and users == {op} and not any(map(_is_given, producer.input_fills)):
                 inline_producer(op, position)
                 producer.detach()
                 producer.erase()
@@ -259,6 +262,10 @@ class DotProducts:
         total = arith.AddiOp(block.args[2], dot.result)
         block.add_ops([dot, total, YieldOp(total.result)])
         return block
+
+
+def _is_given(fill: Attribute | None) -> bool:
+    return fill is not None
 
 
 def _side(op: StructuredOp, factor: Factor, reduction: int, parts: int) -> Side | None:

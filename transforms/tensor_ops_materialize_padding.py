@@ -12,7 +12,7 @@ copy, keep their guards.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -61,9 +61,13 @@ def reach_of(expr: AffineExpr, extents: Sequence[Dim], symbols: Sequence[Dim]) -
     return Reach(low, high)
 
 
-def materialize_padding(op: StructuredOp, position: int) -> None:
+Copy = Callable[[StructuredOp, Operand, Sequence[Dim], Sequence[Dim]], SSAValue]
+"""What makes a padded copy of an operand of an op, of these sizes and from these indices on, right before the op."""
+
+
+def materialize_padding(op: StructuredOp, position: int, copy: Copy | None = None) -> None:
     """
-    Lets `op` read input `position` from a padded copy made right before it.
+    Lets `op` read input `position` from a padded copy made right before it, by `copy` if given.
 
     Axes whose index is not linear must be in bounds; an input that never leaves its bounds only loses its fill.
     """
@@ -83,7 +87,7 @@ def materialize_padding(op: StructuredOp, position: int) -> None:
             starts.append(reach.low)
     value = operand.value
     if sizes != list(dims) or any(start != 0 for start in starts):
-        value = _padded_copy(op, operand, sizes, starts)
+        value = (copy or padded_copy)(op, operand, sizes, starts)
     moved = tuple(expr + _as_expr(start, symbols) * -1 for expr, start in zip(operand.map.results, starts, strict=True))
     inputs[position] = Operand(value, AffineMap(len(op.dims), len(symbols), moved))
     inputs = [Operand(i.value, AffineMap(len(op.dims), len(symbols), i.map.results), i.fill) for i in inputs]
@@ -99,8 +103,8 @@ def _as_expr(dim: Dim, symbols: list[Dim]) -> AffineExpr:
     return AffineConstantExpr(dim) if isinstance(dim, int) else merge_symbols(symbols, [dim])[0]
 
 
-def _padded_copy(op: StructuredOp, operand: Operand, sizes: Sequence[Dim], starts: Sequence[Dim]) -> SSAValue:
-    """A copy of the operand that starts at `starts`, with its fill where there is no element."""
+def padded_copy(op: StructuredOp, operand: Operand, sizes: Sequence[Dim], starts: Sequence[Dim]) -> SSAValue:
+    """A copy of the operand right before `op` that starts at `starts`, with its fill where there is no element."""
     symbols: list[Dim] = []
     index = [AffineDimExpr(axis) + _as_expr(start, symbols) for axis, start in enumerate(starts)]
     block = Block(arg_types=[element_scalar(operand.value.type)])
@@ -125,7 +129,7 @@ def _padded_copy(op: StructuredOp, operand: Operand, sizes: Sequence[Dim], start
     if isinstance(producer, StructuredOp) and not producer.is_reduction and producer.parent is parent:
         users = {use.operation for result in producer.res for use in result.uses}
         reads_tensors = any(isinstance(inner, ExtractOp) for inner in producer.body.block.ops)
-        if users == {op, copy} and not reads_tensors:
+        if users <= {op, copy} and not reads_tensors:
             inline_producer(copy, 0)
     return copy.res[0]
 

@@ -8,7 +8,7 @@ which form a machine multiplies is not said here.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from xdsl.dialects.builtin import AnyTensorTypeConstr, i32
@@ -31,6 +31,8 @@ from aicc.dialects.graph.interfaces import (
     element_type_of,
 )
 from aicc.dialects.graph.operands import dims_of_rank, expect_size
+
+_SEGMENTS = AttrSizedOperandSegments.attribute_name
 
 NARROW_BITS = 16
 """Integers of at most so many bits may be multiplied."""
@@ -71,7 +73,20 @@ def _wrapped(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 class IntegerProductOp(GraphOp):
-    """Base: how the optional zero points are found among the values of the operands."""
+    """Base: how the optional zero points are found among the operands, which come after the two factors."""
+
+    @property
+    def zero_points(self) -> tuple[SSAValue | None, SSAValue | None]:
+        """Those of the two factors."""
+        raise NotImplementedError
+
+    def with_zero_points(self, zeros: Sequence[SSAValue | None]) -> Self:
+        """The same of the factors with other zero points."""
+        return self.build(
+            operands=[*self.operands[:2], *([] if zero is None else [zero] for zero in zeros)],
+            result_types=list(self.result_types),
+            properties={name: value for name, value in self.properties.items() if name != _SEGMENTS},
+        )
 
     def split(self, operands: Arrays, zeros: Sequence[SSAValue | None]) -> list[np.ndarray[Any, Any]]:
         """The first two operands without their zero points."""
@@ -138,8 +153,12 @@ class MatmulIntegerOp(IntegerProductOp):
             checks += [] if zero is None else broadcast_checks(self, [dims_of(zero.type)], dims_of(operand.type))
         return checks
 
+    @property
+    def zero_points(self) -> tuple[SSAValue | None, SSAValue | None]:
+        return self.lhs_zero, self.rhs_zero
+
     def evaluate(self, operands: Arrays, symbols: Mapping[str, int]) -> Arrays:
-        lhs, rhs = self.split(operands, (self.lhs_zero, self.rhs_zero))
+        lhs, rhs = self.split(operands, self.zero_points)
         return (_wrapped(np.matmul(lhs, rhs)),)
 
     def flops(self) -> Dim:
@@ -200,8 +219,12 @@ class ConvIntegerOp(ConvolutionOp, IntegerProductOp):
             checks += [] if zero is None else broadcast_checks(self, [dims_of(zero.type)], dims_of(operand.type))
         return checks
 
+    @property
+    def zero_points(self) -> tuple[SSAValue | None, SSAValue | None]:
+        return self.x_zero, self.weight_zero
+
     def evaluate(self, operands: Arrays, symbols: Mapping[str, int]) -> Arrays:
-        x, weight = self.split(operands, (self.x_zero, self.weight_zero))
+        x, weight = self.split(operands, self.zero_points)
         return (_wrapped(self.convolve(x, weight, symbols)),)
 
 

@@ -81,7 +81,8 @@ class Source:
         where = [eval_expr(result, indices, symbols) for result in self.map.results]
         array = to_body_storage(self.array)
         if self.fill is None:
-            return np.asarray(array[tuple(where)]) if where else array.reshape([1] * len(indices))
+            rank = max((index.ndim for index in indices), default=0)
+            return np.asarray(array[tuple(where)]) if where else array.reshape([1] * rank)
         inside: Array = np.array(True)
         for index, size in zip(where, array.shape, strict=True):
             inside = inside & (index >= 0) & (index < size)

@@ -24,6 +24,9 @@ from aicc.frontends.onnx.values import NoValue, TensorList, Value, sizes_value
 FOLD_ELEMENTS = 4096
 """Constants of up to this many elements are computed during import."""
 
+GROW_ELEMENTS = 64
+"""And those of more than this many only if they take no more bytes than what they are made of: bytes stay bytes."""
+
 
 def content_ops(value: Value, buffer_name: str) -> list[Operation]:
     """Ops whose last result is a tensor of known content."""
@@ -80,10 +83,17 @@ def folded(context: NodeContext, made: Sequence[Output]) -> list[np.ndarray] | N
         op.verify(verify_nested_ops=False)
         known.update(zip(op.results, op.evaluate([known[operand] for operand in op.operands], {}), strict=True))
     results = [known[result] for result in made if isinstance(result, SSAValue)]
+    room = sum(_bytes(value.content) for value in context.inputs if isinstance(value, Value))
+    if any(result.size > GROW_ELEMENTS for result in results) and sum(map(_bytes, results)) > room:
+        return None
     for op in reversed(ops):
         op.detach()
         op.erase()
     return results
+
+
+def _bytes(array: np.ndarray | None) -> int:
+    return 0 if array is None else array.nbytes
 
 
 def _is_small_constant(value: Value) -> bool:

@@ -102,6 +102,23 @@ func.func @integer_zero(%i: tensor<?xi32, #graph.dims<N>>) -> tensor<?xi32, #gra
   func.return %a : tensor<?xi32, #graph.dims<N>>
 }
 
+// CHECK-LABEL: func.func @zero_points(
+// CHECK-SAME:    %[[A:[a-z0-9]+]]: tensor<2x3xui8>, %[[B:[a-z0-9]+]]: tensor<3x4xi8>, %[[Z:[a-z0-9]+]]: tensor<ui8>
+// CHECK-NOT:     graph.constant dense<0>
+// CHECK:         graph.matmul_integer %[[A]], %[[B]] lhs_zero(%[[Z]]) :
+// CHECK:         graph.conv_integer %{{[a-z0-9]+}}, %{{[a-z0-9]+}} {strides = [1], pads = [1, 1], dilations = [1]} :
+// CHECK:         graph.matmul_integer %[[A]], %[[B]] rhs_zero(%{{[a-z0-9]+}}) :
+func.func @zero_points(%a: tensor<2x3xui8>, %b: tensor<3x4xi8>, %z: tensor<ui8>, %x: tensor<1x2x8xui8>, %w: tensor<4x2x3xi8>) -> (tensor<2x4xi32>, tensor<1x4x8xi32>, tensor<2x4xi32>) {
+  %none = graph.constant dense<0> : tensor<4xi8>
+  %zero = graph.constant dense<0> : tensor<ui8>
+  %all = graph.constant dense<0> : tensor<4x1x1xi8>
+  %some = graph.constant dense<[0, 1, 0, 0]> : tensor<4xi8>
+  %r = graph.matmul_integer %a, %b lhs_zero(%z) rhs_zero(%none) : tensor<2x3xui8>, tensor<3x4xi8>, tensor<ui8>, tensor<4xi8> -> tensor<2x4xi32>
+  %s = graph.conv_integer %x, %w x_zero(%zero) weight_zero(%all) {strides = [1], pads = [1, 1], dilations = [1]} : tensor<1x2x8xui8>, tensor<4x2x3xi8>, tensor<ui8>, tensor<4x1x1xi8> -> tensor<1x4x8xi32>
+  %t = graph.matmul_integer %a, %b rhs_zero(%some) : tensor<2x3xui8>, tensor<3x4xi8>, tensor<4xi8> -> tensor<2x4xi32>
+  func.return %r, %s, %t : tensor<2x4xi32>, tensor<1x4x8xi32>, tensor<2x4xi32>
+}
+
 // CHECK-LABEL: func.func @choice(
 // CHECK-SAME:    %[[C:[a-z0-9]+]]: tensor<2xi1>, %[[X:[a-z0-9]+]]: tensor<2xf32>, %[[Y:[a-z0-9]+]]: tensor<2xf32>
 // CHECK-NEXT:    %[[M:.*]] = graph.constant dense<[true, false]>

@@ -153,3 +153,35 @@ func.func private @both(%x: tensor<16x6xi8>, %w: tensor<6x8xi8>) -> tensor<16x8x
   } : (tensor<16x6xi8>, tensor<6x8xi8>) -> tensor<16x8xi32>
   func.return %y : tensor<16x8xi32>
 }
+
+// -----
+
+// Out of bounds is the zero point, as a byte: bytes are multiplied, and the zero point is taken off the sums.
+// QUADS-LABEL: func.func private @padded(
+// QUADS-SAME:    %[[X:.*]]: tensor<16x8xui8>, %[[Z:.*]]: tensor<ui8>
+// QUADS:         tensor_ops.structured ({{.*}}%[[X]] as {{.*}} fill 0 : i8{{.*}}) over [parallel 18, parallel 2]
+// QUADS:           arith.select
+// QUADS:           tensor_ops.yield %{{.*}} : i32
+// QUADS:         tensor_ops.structured (%{{.*}} as affine_map<(d0, d1, d2, d3) -> ((d0 + d2), d3)>, {{.*}}) over [parallel 16, parallel 8, reduction 3, reduction 2]
+// QUADS:           packed.dot %{{.*}}, %{{.*}} {parts = 4 : i64, lhs_unsigned, using = "vpdpbusd512"}
+func.func @main(%x: tensor<16x8xui8>, %z: tensor<ui8>) -> tensor<16x8xi32> {
+  %w = tensor_ops.constant dense<1> : tensor<3x8x8xi8> : tensor<3x8x8xi8>
+  %y = tensor_ops.call @padded(%x, %z, %w) : (tensor<16x8xui8>, tensor<ui8>, tensor<3x8x8xi8>) -> tensor<16x8xi32>
+  func.return %y : tensor<16x8xi32>
+}
+func.func private @padded(%x: tensor<16x8xui8>, %z: tensor<ui8>, %w: tensor<3x8x8xi8>) -> tensor<16x8xi32> attributes {aicc.kernel, aicc.symbols = []} {
+  %d = tensor_ops.structured (%x as affine_map<(d0, d1) -> (d0, d1)>, %z as affine_map<(d0, d1) -> ()>) over [parallel 16, parallel 8] body (%a: i8, %b: i8) {
+    %0 = arith.extui %a : i8 to i16
+    %1 = arith.extui %b : i8 to i16
+    %2 = arith.subi %0, %1 : i16
+    tensor_ops.yield %2 : i16
+  } : (tensor<16x8xui8>, tensor<ui8>) -> tensor<16x8xi16>
+  %y = tensor_ops.structured (%d as affine_map<(d0, d1, d2, d3) -> (d0 + d2 - 1, d3)> fill 0 : i16, %w as affine_map<(d0, d1, d2, d3) -> (d2, d3, d1)>) over [parallel 16, parallel 8, reduction 3, reduction 8] init [0 : i32] body (%a: i16, %b: i8, %acc: i32) {
+    %0 = arith.extsi %a : i16 to i32
+    %1 = arith.extsi %b : i8 to i32
+    %2 = arith.muli %0, %1 : i32
+    %3 = arith.addi %acc, %2 : i32
+    tensor_ops.yield %3 : i32
+  } : (tensor<16x8xi16>, tensor<3x8x8xi8>) -> tensor<16x8xi32>
+  func.return %y : tensor<16x8xi32>
+}

@@ -109,6 +109,13 @@ def test_convolution_and_what_follows_it() -> None:
     assert (steps > 0.5).mean() < 1e-3
 
 
+def test_small_weights_stay_bytes() -> None:
+    net = Network()
+    left = net.dequantized("x", np.float32(0.5), np.uint8(3))
+    right = net.dequantized(net.constant(np.ones((20, 10), np.int8)), np.float32(0.25), np.int8(0))
+    assert has_integer_products(net.model(net.node("MatMul", left, right), ["N", 20]))
+
+
 def test_a_float_operand_is_left_alone() -> None:
     net = Network()
     a = net.dequantized("x", np.float32(0.05), np.uint8(99))

@@ -73,11 +73,21 @@ def test_matrix_products(target: str, left: type, right: type) -> None:
 @pytest.mark.parametrize("target", TARGETS)
 def test_convolutions(target: str) -> None:
     rng = np.random.default_rng(5)
-    for pad, zero in ((0, 77), (1, 0), (1, 77)):
-        x, w = extremes(rng, (2, 8, 7, 6), np.uint8), extremes(rng, (16, 8, 3, 3), np.int8)
-        model, feeds = one_node("ConvInteger", [x, w, np.array(zero, np.uint8)], constant=[1, 2], pads=[pad] * 4)
+    for pad, zero, kind, known in (
+        (0, 77, np.uint8, True),
+        (1, 0, np.uint8, True),
+        (1, 77, np.uint8, True),
+        (1, -77, np.int8, True),
+        (1, 0, np.int8, True),
+        (1, 77, np.uint8, False),
+        (2, -5, np.int8, False),
+    ):
+        x, w = extremes(rng, (2, 8, 7, 6), kind), extremes(rng, (16, 8, 3, 3), np.int8)
+        constant = [1, 2] if known else [1]
+        model, feeds = one_node("ConvInteger", [x, w, np.array(zero, kind)], constant=constant, pads=[pad] * 4)
         module = import_onnx(model)
         after_dot_products(module, target)
+        assert TARGETS[target] in str(module)
         padded = np.pad(x.astype(np.int64) - zero, ((0, 0), (0, 0), (pad, pad), (pad, pad)))
         rows, columns = padded.shape[2] - 2, padded.shape[3] - 2
         expected = np.zeros((2, 16, rows, columns), np.int64)
