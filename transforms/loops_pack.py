@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
+from math import prod
 from typing import Any, cast
 
 from xdsl.context import Context
@@ -54,12 +55,26 @@ from aicc.dialects.loops.functions import (
     symbols_attr,
 )
 from aicc.transforms.locations import set_locations
+from aicc.transforms.loops_facts import SYMBOL_GUESS, element_bytes
 from aicc.transforms.loops_index import fold_index_ops
 from aicc.transforms.loops_nest import StepError
 from aicc.transforms.loops_parallelize import parallelize_loops
+from aicc.transforms.loops_tile import tile_loops
 from aicc.transforms.loops_vectorize import vectorize_loops
 
 STEP = "pack"
+SHARES = 32
+"""Iterations that are shared out evenly enough by any machine."""
+
+PART = 1 << 15
+"""Elements of a part that is worth a thread, at least."""
+
+BLOCK = (16, 8)
+"""Elements along the source's and the copy's last dimension that are transposed in registers at once."""
+
+SMALL_BLOCK = (16, 16)
+"""The same for elements of one byte, blocks of which are square."""
+
 PACKING = "aicc.packing"
 """Attribute of a packing kernel: the layout that it makes."""
 
@@ -276,8 +291,8 @@ def build_packer(name: str, symbols: Sequence[str], packed: Packed, location: Lo
     """
     A kernel, declared as `declare_packer` does, that fills the packed copy.
 
-    One nest per combination of full tiles and remainders; the nest of full tiles reads and writes vectors where the
-    source is contiguous along the only split dimension.
+    One nest per combination of full tiles and remainders; the nest of full tiles reads and writes vectors where one
+    dimension is split.
     """
     func = declare_packer(name, symbols, packed, location)
     block = Block(arg_types=func.function_type.inputs.data)
@@ -325,10 +340,33 @@ def _add_nest(block: Block, packing: Packing, dims: Sequence[Dim], tails: Mappin
         loop.block.add_ops([*body, YieldOp()])
         body = [loop]
     block.add_op(loops[0])
-    parallelize_loops(loops[:1])
-    contiguous = len(packing.split) == 1 and packing.split[0] == len(dims) - 1
-    if contiguous and fill is None:
-        vectorize_loops(loops[-1:])
+    _share(loops[: max(1, len(dims) - 1)], [_extent(loop) for loop in loops])
+    if fill is None and len(packing.split) == 1:
+        _copy_in_vectors(source, packing, dims, loops)
+
+
+def _extent(loop: ForOp) -> int:
+    return loop.trip_count or SYMBOL_GUESS
+
+
+def _share(outer: Sequence[ForOp], extents: Sequence[int]) -> None:
+    """Shares out the outermost loops, as many as threads need, in parts that are worth it."""
+    count = next((n for n in range(1, len(outer)) if prod(extents[:n]) >= SHARES), len(outer))
+    while count > 1 and extents[count - 1] == 1:
+        count -= 1
+    parallelize_loops(outer[:count], max(1, PART // prod(extents[count:])))
+
+
+def _copy_in_vectors(source: SSAValue, packing: Packing, dims: Sequence[Dim], loops: Sequence[ForOp]) -> None:
+    """Full tiles whose source is contiguous along the split dimension are vectors, others are transposed by blocks."""
+    last, outer, inner = len(dims) - 1, loops[-2], loops[-1]
+    if packing.split[0] == last:
+        vectorize_loops([inner])
+    elif packing.order[-1] == last and outer.threads is None:
+        rows, lanes = BLOCK if element_bytes(memref_of(source).element_type) > 1 else SMALL_BLOCK
+        if _extent(outer) % rows == 0 and packing.tiles[packing.split[0]] % lanes == 0 and outer.trip_count:
+            tiled = tile_loops([outer, inner], [rows, lanes], ["peel", "peel"])
+            vectorize_loops([inners[0] for inners in tiled.inners])
 
 
 def _loop(block: Block, first: Dim, last: Dim, label: str) -> ForOp:

@@ -1,11 +1,11 @@
 // RUN: aicc-opt %s -p 'loops-pack{kernel=k argument=0 tiles=16,0 order=0,1}' | filecheck %s
 
-// Full tiles are copied, the remainder is padded with zeros.
+// Full tiles are copied, the remainder is padded with zeros. A thread gets some ten thousand elements at least.
 // CHECK-LABEL: @k_pack0(%source: memref<20x8xf32>, %packed: memref<2x8x16xf32>)
-// CHECK:         loops.for "pack_d0" %{{.*}} = 0 to 1 parallel threads {
+// CHECK:         loops.for "pack_d0" %{{.*}} = 0 to 1 parallel threads attributes {grain = 256 : i64} {
 // CHECK-NEXT:      loops.for "pack_d1" %[[K:.*]] = 0 to 8 parallel {
 // CHECK-NEXT:        loops.for "pack_d0.i" %[[I:.*]] = 0 to 16 parallel {
-// CHECK:         loops.for "pack_d0" %[[O:.*]] = 1 to 2 parallel threads {
+// CHECK:         loops.for "pack_d0" %[[O:.*]] = 1 to 2 parallel threads
 // CHECK:               %[[V:.*]] = loops.load %source[%[[O]] * 16 + %{{.*}}, %{{.*}}] fill 0.000000e+00 : f32
 
 // The kernel reads the copy, by quotient and remainder.
