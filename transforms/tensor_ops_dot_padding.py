@@ -17,7 +17,7 @@ from collections.abc import Sequence
 
 from xdsl.builder import Builder
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import i8
+from xdsl.dialects.builtin import IntegerType, i8
 from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineMap
 from xdsl.rewriter import InsertPoint
@@ -37,10 +37,11 @@ def pad_bytes(op: StructuredOp, position: int) -> None:
     """Lets `op` read input `position` from a padded copy in bytes, if it is bytes less a zero point with fill 0."""
     inputs, _ = operands_of(op)
     operand = inputs[position]
-    if operand.fill is None or operand.fill != scalar_constant(0, element_scalar(operand.value.type)):
+    element = element_scalar(operand.value.type)
+    if not isinstance(element, IntegerType) or operand.fill != scalar_constant(0, element):
         return
     producer = operand.value.owner
-    if element_scalar(operand.value.type) == i8:
+    if element == i8:
         materialize_padding(op, position)
     elif isinstance(producer, StructuredOp) and (offset := _difference(op, producer)) is not None:
 

@@ -185,3 +185,28 @@ func.func private @padded(%x: tensor<16x8xui8>, %z: tensor<ui8>, %w: tensor<3x8x
   } : (tensor<16x8xi16>, tensor<3x8x8xi8>) -> tensor<16x8xi32>
   func.return %y : tensor<16x8xi32>
 }
+
+// -----
+
+// Floats that are padded stay as they are, differences of them, too.
+// QUADS-LABEL: func.func private @floats(
+// QUADS-NOT:     tensor_ops.structured {{.*}} over [parallel 18
+// QUADS-NOT:     packed.dot
+// QUADS:         tensor_ops.structured ({{.*}} as affine_map<(d0, d1, d2, d3) -> (((d0 + d2) + -1), d3)> fill 0.000000e+00 : f32
+func.func @main(%x: tensor<16x8xf32>, %z: tensor<f32>) -> tensor<16x8xf32> {
+  %w = tensor_ops.constant dense<1.0> : tensor<3x8x8xf32> : tensor<3x8x8xf32>
+  %y = tensor_ops.call @floats(%x, %z, %w) : (tensor<16x8xf32>, tensor<f32>, tensor<3x8x8xf32>) -> tensor<16x8xf32>
+  func.return %y : tensor<16x8xf32>
+}
+func.func private @floats(%x: tensor<16x8xf32>, %z: tensor<f32>, %w: tensor<3x8x8xf32>) -> tensor<16x8xf32> attributes {aicc.kernel, aicc.symbols = []} {
+  %d = tensor_ops.structured (%x as affine_map<(d0, d1) -> (d0, d1)>, %z as affine_map<(d0, d1) -> ()>) over [parallel 16, parallel 8] body (%a: f32, %b: f32) {
+    %0 = arith.subf %a, %b : f32
+    tensor_ops.yield %0 : f32
+  } : (tensor<16x8xf32>, tensor<f32>) -> tensor<16x8xf32>
+  %y = tensor_ops.structured (%d as affine_map<(d0, d1, d2, d3) -> (d0 + d2 - 1, d3)> fill 0.0 : f32, %w as affine_map<(d0, d1, d2, d3) -> (d2, d3, d1)>) over [parallel 16, parallel 8, reduction 3, reduction 8] init [0.0 : f32] body (%a: f32, %b: f32, %acc: f32) {
+    %0 = arith.mulf %a, %b : f32
+    %1 = arith.addf %acc, %0 : f32
+    tensor_ops.yield %1 : f32
+  } : (tensor<16x8xf32>, tensor<3x8x8xf32>) -> tensor<16x8xf32>
+  func.return %y : tensor<16x8xf32>
+}
