@@ -32,6 +32,11 @@ _LN2_LOW = 1.428606765330187e-06
 _MAGIC = 12582912.0
 """1.5 * 2^23: adding it rounds a small float to an integer, which is then in the low bits."""
 _MAGIC_BITS = 0x4B400000
+_BIAS = 254
+"""
+An integer `n` is kept as the bits of `_MAGIC + _BIAS + n`: half of them, in the place of an exponent, stand for
+`2^floor(n / 2)`, and the other half for the rest of `2^n`. What is above falls out when they are shifted there.
+"""
 
 _EXP = (0.4999999403953552, 0.1666652113199234, 0.04166826605796814, 0.008368677459657192, 0.001382073969580233)
 """(e^r - 1 - r) / r^2."""
@@ -82,18 +87,18 @@ _EXP2_F64 = (
 """2^r for f64, |r| <= 1/2, with a relative error of 2^-34."""
 
 
-def _round_to_integer(b: MathBuilder, x: SSAValue) -> tuple[SSAValue, SSAValue]:
-    """The nearest integer of a small float: as a float, and as an `i32`."""
-    shifted = b.add(x, b.const(_MAGIC))
-    whole = b.sub(shifted, b.const(_MAGIC))
-    return whole, b.sub_ints(b.bits(shifted), b.int(_MAGIC_BITS))
+def _round_to_integer(b: MathBuilder, x: SSAValue, factor: float = 1.0) -> tuple[SSAValue, SSAValue]:
+    """The nearest integer `n` of a small float times `factor`: as a float, and biased (see `_BIAS`)."""
+    magic = b.const(_MAGIC + _BIAS)
+    shifted = b.add(x, magic) if factor == 1.0 else b.madd(x, b.const(factor), magic)
+    return b.sub(shifted, magic), b.bits(shifted)
 
 
 def _reduce_exp(b: MathBuilder, x: SSAValue) -> tuple[SSAValue, SSAValue]:
-    """`r` and the integer `n` of `x = n ln 2 + r`."""
-    whole, n = _round_to_integer(b, b.mul(x, b.const(_LOG2_E)))
+    """`r` and the integer `n` of `x = n ln 2 + r`, biased."""
+    whole, biased = _round_to_integer(b, x, _LOG2_E)
     r = b.madd(whole, b.const(-_LN2_HIGH), x)
-    return b.madd(whole, b.const(-_LN2_LOW), r), n
+    return b.madd(whole, b.const(-_LN2_LOW), r), biased
 
 
 def _power_of_two(b: MathBuilder, n: SSAValue) -> SSAValue:
@@ -101,10 +106,11 @@ def _power_of_two(b: MathBuilder, n: SSAValue) -> SSAValue:
     return b.from_bits(b.shift_left(b.add_ints(n, b.int(127)), 23))
 
 
-def _scale(b: MathBuilder, value: SSAValue, n: SSAValue) -> SSAValue:
+def _scale(b: MathBuilder, value: SSAValue, biased: SSAValue) -> SSAValue:
     """`value * 2^n` in two steps, as 2^n may be out of range where the product is not."""
-    half = b.shift_right(n, 1)
-    return b.mul(b.mul(value, _power_of_two(b, half)), _power_of_two(b, b.sub_ints(n, half)))
+    half = b.shift_right(biased, 1)
+    first, second = (b.from_bits(b.shift_left(part, 23)) for part in (half, b.sub_ints(biased, half)))
+    return b.mul(b.mul(value, first), second)
 
 
 def _exp_of_reduced(b: MathBuilder, r: SSAValue) -> SSAValue:
@@ -115,8 +121,8 @@ def _exp_of_reduced(b: MathBuilder, r: SSAValue) -> SSAValue:
 
 def exp(b: MathBuilder, x: SSAValue) -> SSAValue:
     """`e^x`."""
-    r, n = _reduce_exp(b, b.clamp(x, -104.0, 89.0))
-    return _scale(b, _exp_of_reduced(b, r), n)
+    r, biased = _reduce_exp(b, b.clamp(x, -104.0, 89.0))
+    return _scale(b, _exp_of_reduced(b, r), biased)
 
 
 def exp_approximate(b: MathBuilder, x: SSAValue) -> SSAValue:
@@ -141,9 +147,9 @@ def exp_approximate(b: MathBuilder, x: SSAValue) -> SSAValue:
 def exp2(b: MathBuilder, x: SSAValue) -> SSAValue:
     """`2^x`."""
     x = b.clamp(x, -151.0, 129.0)
-    whole, n = _round_to_integer(b, x)
+    whole, biased = _round_to_integer(b, x)
     r = b.mul(b.sub(x, whole), b.const(0.6931471805599453))
-    return _scale(b, _exp_of_reduced(b, r), n)
+    return _scale(b, _exp_of_reduced(b, r), biased)
 
 
 def _expm1_of_reduced(b: MathBuilder, r: SSAValue) -> SSAValue:
@@ -154,7 +160,8 @@ def _expm1_of_reduced(b: MathBuilder, r: SSAValue) -> SSAValue:
 def expm1(b: MathBuilder, x: SSAValue) -> SSAValue:
     """`e^x - 1`."""
     argument, x = x, b.clamp(x, -18.0, 89.0)
-    r, n = _reduce_exp(b, x)
+    r, biased = _reduce_exp(b, x)
+    n = b.sub_ints(biased, b.int(_MAGIC_BITS + _BIAS))
     small = _expm1_of_reduced(b, r)
     # Half of it, so that 2^n stays in range; for n = 0 the polynomial alone, which is exact for tiny arguments.
     half = _power_of_two(b, b.sub_ints(n, b.int(1)))
@@ -242,8 +249,8 @@ def tanh(b: MathBuilder, x: SSAValue) -> SSAValue:
 
 def _half_exp(b: MathBuilder, size: SSAValue) -> SSAValue:
     """`e^size / 2`, in range as long as it is itself; for sizes of at least 0."""
-    r, n = _reduce_exp(b, b.clamp(size, 0.0, 91.0))
-    return _scale(b, _exp_of_reduced(b, r), b.sub_ints(n, b.int(1)))
+    r, biased = _reduce_exp(b, b.clamp(size, 0.0, 91.0))
+    return _scale(b, _exp_of_reduced(b, r), b.sub_ints(biased, b.int(1)))
 
 
 def cosh(b: MathBuilder, x: SSAValue) -> SSAValue:
