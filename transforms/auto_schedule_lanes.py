@@ -39,8 +39,8 @@ from aicc.transforms.loops_order import Level, Orders, orders
 from aicc.transforms.loops_tile import count_nests
 from aicc.transforms.target_facts import TargetFacts
 
-MOST_ROWS = 12
-"""Rows of a register tile that are tried: with more, nothing is left to hide, and LLVM spills."""
+MOST_ROWS = 8
+"""Rows of a register tile that are tried: each is a stream to follow, and more of them leave nothing more to hide."""
 
 ROW_BLOCKS = (4, 8, 16, 32, 64)
 """Register tiles per block of rows that are tried."""

@@ -29,6 +29,9 @@ SPARE = 6
 STREAM = (64.0, 24.0, 12.0)
 """Bytes per cycle that one core reads in sequence out of L1, L2 and L3."""
 
+STREAM_FELT = 0.05
+"""Part of the time to read in sequence that is felt although there is arithmetic enough to hide it."""
+
 BYTES_PER_CYCLE = (32.0, 12.0, 4.0)
 """What one core gets out of L2, L3 and memory."""
 
@@ -71,7 +74,8 @@ class TileCost:
         levels = zip((self.facts.l1_bytes, self.facts.l2_bytes, self.facts.l3_bytes), STREAM, strict=True)
         speed = next((speed for size, speed in levels if shared * self.steps <= 0.8 * size), BYTES_PER_CYCLE[-1])
         missed = sum(self._missed(rows, stride) for stride in self.row_strides) * self.facts.cache_line_bytes
-        return max(arithmetic, loads / LOAD_PORTS, shared / speed, missed / STREAM[1]) + STEP_OVERHEAD
+        felt = STREAM_FELT * shared / speed if speed < STREAM[0] else 0.0
+        return max(arithmetic, loads / LOAD_PORTS, shared / speed, missed / STREAM[1]) + felt + STEP_OVERHEAD
 
     def _missed(self, rows: int, stride: int) -> int:
         """Rows whose lines push each other out of the first-level cache before the next step reads them again."""

@@ -94,7 +94,7 @@ _NAMED = {
             needs=(*_V3, *_V4, "avx512vnni"),
         ),
         Target("aarch64", _ARM, "generic", "+neon", 128, 32, l1_bytes=64 << 10, l2_bytes=1 << 20),
-        Target("neoverse-n1", _ARM, "neoverse-n1", "", 128, 32, 64 << 10, 1 << 20, has_dot_product=True),
+        Target("neoverse-n1", _ARM, "neoverse-n1", "", 128, 32, 64 << 10, 1 << 20, l1_ways=4, has_dot_product=True),
     )
 }
 

@@ -118,9 +118,9 @@ def test_rows_that_share_sets_of_the_cache_are_no_more_than_its_ways():
         return next(op.tile_sizes for op in made if isinstance(op, TileOp))[0]
 
     # The lines of all rows fall into one set, into others than each other, and into one of a cache with more ways.
-    wide = TargetFacts(vector_bits=256, vector_registers=32)
-    assert rows(1024, wide) <= 8 < rows(1040, wide)
-    assert rows(1024, replace(wide, l1_bytes=64 << 10, l1_ways=16)) > 8
+    few_ways = TargetFacts(vector_bits=256, vector_registers=32, l1_ways=4)
+    assert rows(2048, few_ways) <= 4 < rows(2064, few_ways)
+    assert rows(2048, replace(few_ways, l1_ways=8)) > 4
 
 
 def test_blocks_of_a_product_are_no_larger_than_what_can_be_copied():
