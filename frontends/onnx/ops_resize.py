@@ -26,7 +26,7 @@ from aicc.dialects.graph.movement import ExpandOp, ReshapeOp, SliceOp
 from aicc.dialects.graph.reductions import ReduceSumOp
 from aicc.frontends.onnx.context import Handler, NodeContext, Result
 from aicc.frontends.onnx.formulas import FoldedFormula
-from aicc.frontends.onnx.resize_places import COORDINATES, NEAREST, Axis, Kernel, Numbers, Places
+from aicc.frontends.onnx.resize_places import COORDINATES, MOST_KNOWN, NEAREST, Axis, Kernel, Numbers, Places
 
 _FEW_TERMS = 4
 """Sums of up to so many terms are written out."""
@@ -215,7 +215,7 @@ def _repeats(f: FoldedFormula, axis: Axis, method: _Method) -> int:
     if isinstance(axis.scale, SSAValue) or method.coordinates in ("align_corners", "tf_crop_and_resize"):
         return 0
     factor, size = int(axis.scale), 5  # Five elements show it.
-    if factor != axis.scale or factor < 1:
+    if factor != axis.scale or factor < 1 or size * factor > MOST_KNOWN:
         return 0
     found = Places(f, Axis(size, size * factor, axis.scale), method.coordinates).nearest(method.rounding)
     assert isinstance(found, np.ndarray)

@@ -35,6 +35,9 @@ NEAREST: Mapping[str, tuple[float, type[Operation]]] = {
 }
 """What is added to a place, and how the sum is rounded."""
 
+MOST_KNOWN = 1 << 16
+"""Results along an axis up to which their places are constants."""
+
 COORDINATES = (
     "align_corners",
     "asymmetric",
@@ -70,7 +73,9 @@ class Places:
 
     def _indices(self) -> Numbers:
         count = self.axis.count
-        return np.arange(count, dtype=np.float64) if isinstance(count, int) else self.f.places(count, 0, 1, f64)
+        if isinstance(count, int) and count <= MOST_KNOWN:
+            return np.arange(count, dtype=np.float64)
+        return self.f.places(count, 0, 1, f64)
 
     def _where(self, coordinates: str) -> Numbers:
         """The place of each result index (`coordinate_transformation_mode`)."""

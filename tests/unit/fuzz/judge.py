@@ -172,6 +172,7 @@ DROP_NAN = {
     "Clip",
     "Resize",
     "Upsample",
+    "RoiAlign",
 } | RECURRENT
 """Operators of which peers lose some NaN and infinities among the operands."""
 

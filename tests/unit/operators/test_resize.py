@@ -7,8 +7,10 @@ import math
 import numpy as np
 import pytest
 
+import aicc
 from aicc.frontends.errors import ModelError
 from aicc.frontends.onnx import import_onnx
+from aicc.runtime.errors import OutOfMemory
 from tests.unit.frontends.onnx.helper import run
 from tests.unit.operators.helper import check, one_node
 
@@ -181,3 +183,22 @@ def test_sizes_that_do_not_fit():
     proto, _ = one_node("Resize", [x, None, np.float32([1, 1])], opset=19, constant=[2])
     with pytest.raises(ModelError, match=r"scales \(input 2\) has shape \[2\], expected \[3\]"):
         import_onnx(proto)
+
+
+def test_long_axes_have_no_tables():
+    count = (1 << 16) + 3
+    x = RNG.standard_normal((1, count)).astype(np.float32)
+    places = np.clip((np.arange(2 * count) + 0.5) / 2 - 0.5, 0, count - 1)
+    wanted = np.interp(places, np.arange(count), x[0].astype(np.float64)).astype(np.float32)[None]
+    check(
+        *one_node("Resize", [x, None, np.float32([1, 2])], opset=19, constant=[2], mode="linear"), [wanted], atol=1e-6
+    )
+
+
+@pytest.mark.parametrize("mode", ["nearest", "linear", "cubic"])
+def test_sizes_past_all_memory_are_one_error(mode: str):
+    x = np.zeros((1, 2), np.float32)
+    for scale in (3e8, 3.3e17, 3e30):
+        with pytest.raises((ModelError, OutOfMemory)):
+            proto, feeds = one_node("Resize", [x, None, np.float32([1e5, scale])], opset=19, constant=[2], mode=mode)
+            aicc.compile(proto, opt_level=0).run(feeds)
