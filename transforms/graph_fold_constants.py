@@ -26,6 +26,7 @@ from aicc.dialects.graph.buffers import DENSE_LIMIT, BufferAttr
 from aicc.dialects.graph.constants import ConstantOp
 from aicc.dialects.graph.control import IfOp
 from aicc.dialects.graph.dims import dims_of, is_tensor
+from aicc.dialects.graph.free_names import FreeNames
 from aicc.dialects.graph.interfaces import GraphOp, OpBuilder, element_type_of
 from aicc.transforms.graph_functions import main_functions
 from aicc.transforms.graph_rewrite import rewrite
@@ -52,7 +53,7 @@ class GraphFoldConstantsPass(ModulePass):
 
     def apply_to_function(self, ctx: Context, func: FuncOp) -> None:
         """Folds in one function."""
-        folder = _Folder(self.limit, _buffer_names(func))
+        folder = _Folder(self.limit, FreeNames(_buffer_names(func), "."))
         rewrite(func, {GraphOp: [folder.fold], IfOp: [take_branch]})
 
 
@@ -90,7 +91,7 @@ def _is_readable(constant: ConstantOp) -> bool:
 @dataclass
 class _Folder:
     limit: int
-    names: set[str]
+    names: FreeNames
     """Names of buffers that are taken."""
 
     def fold(self, op: Operation, b: OpBuilder) -> Sequence[SSAValue] | None:
@@ -106,7 +107,7 @@ class _Folder:
         results = op.evaluate([constant.array() for constant in constants], {})
         values: list[SSAValue] = []
         for result, array in zip(op.results, results, strict=True):
-            name = self._fresh_name(result.name_hint or op.name.partition(".")[2])
+            name = self.names.take(f"{result.name_hint or op.name.partition('.')[2]}.folded")
             values.append(b.add(ConstantOp.from_array(array, name, element_type_of(result))))
         return values
 
@@ -117,14 +118,6 @@ class _Folder:
         if None in before or None in after or read + written > self.limit:
             return False
         return written <= max(read, DENSE_LIMIT)
-
-    def _fresh_name(self, stem: str) -> str:
-        name, number = f"{stem}.folded", 0
-        while name in self.names:
-            number += 1
-            name = f"{stem}.folded.{number}"
-        self.names.add(name)
-        return name
 
 
 def take_branch(op: Operation, b: OpBuilder) -> Sequence[SSAValue] | None:

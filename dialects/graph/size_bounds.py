@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import reduce
 
 from xdsl.ir import Operation
@@ -77,12 +77,3 @@ def _largest_atom(name: str, args: Sequence[Dim], bounds: Bounds) -> Dim | None:
             return floordiv(most[0], args[1]) if isinstance(args[1], int) else most[0]
         case _:
             return None
-
-
-def free_name(wanted: str, taken: Container[str]) -> str:
-    """`wanted`, or that with a number where it is taken."""
-    name, number = wanted, 0
-    while name in taken:
-        number += 1
-        name = f"{wanted}_{number}"
-    return name

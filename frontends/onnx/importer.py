@@ -19,7 +19,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from aicc.dialects.graph.dims import dims_of, symbols_of
-from aicc.dialects.graph.size_bounds import free_name
+from aicc.dialects.graph.free_names import FreeNames
 from aicc.frontends.errors import ModelError, Problem
 from aicc.frontends.onnx.context import Incomplete, NodeContext, Output, Unavailable, Unsupported, UseDefinition
 from aicc.frontends.onnx.folding import content_ops, folded, run_handler, set_name_hint
@@ -82,8 +82,8 @@ class _Importer:
         self._opsets: dict[str, int] = {}
         self._scopes: list[_Names] = []
         self._constants: list[Operation] = []
-        self._buffer_names: set[str] = set()
-        self._symbol_names: set[str] = set()
+        self._buffer_names = FreeNames()
+        self._symbol_names = FreeNames()
         self._defined: set[str] = set()
         self._active: list[NodeContext] = []
         self._declared: dict[str, int] | None = None
@@ -142,7 +142,7 @@ class _Importer:
         """
         if value.ssa is not None:
             return value.ssa
-        ops = content_ops(value, self._buffer_name(value.name))
+        ops = content_ops(value, self._buffer_names.take(value.name))
         location = NameLoc(StringAttr(value.name), UnknownLoc())
         for op in ops:
             op.location = location
@@ -155,18 +155,9 @@ class _Importer:
         set_name_hint(value)
         return value.ssa
 
-    def _buffer_name(self, wanted: str) -> str:
-        name, number = wanted, 0
-        while name in self._buffer_names:
-            number += 1
-            name = f"{wanted}_{number}"
-        self._buffer_names.add(name)
-        return name
-
     def fresh_symbol(self, wanted: str) -> str:
         """`wanted`, or that with a number where another size has the name."""
-        name = free_name(wanted, self._symbol_names)
-        self._symbol_names.add(name)
+        name = self._symbol_names.take(wanted)
         self._defined.add(name)
         return name
 
