@@ -309,6 +309,8 @@ class _Importer:
     def _import_function(self, context: NodeContext) -> list[AnyValue | Unavailable]:
         """An operator by its definition; what is not supported in it is told of the node itself."""
         function = standard_function(context.node, context.version, context.inputs)
+        if not function.node:
+            raise Unsupported("the operator has no definition for operands of these types and ranks")
         names: _Names = {
             name: value for name, value in zip(function.input, context.inputs, strict=False) if value is not None
         }
