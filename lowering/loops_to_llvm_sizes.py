@@ -25,8 +25,11 @@ from aicc.lowering.loops_to_llvm_functions import Function
 from aicc.lowering.loops_to_llvm_index import ZERO
 from aicc.transforms.diagnostics import location_names
 
-STOP, RESERVE = "aicc_stop", "aicc_reserve"
-"""`aicc_stop(state, number, lhs, rhs)` and `aicc_reserve(state, buffer, bytes, bytes as a float) -> ptr`."""
+STOP, RESERVE, EXTEND = "aicc_stop", "aicc_reserve", "aicc_extend"
+"""
+`aicc_stop(state, number, lhs, rhs)`, `aicc_reserve(state, buffer, bytes, bytes as a float) -> ptr`, and `aicc_extend`,
+which is called like that and keeps what the buffer holds.
+"""
 
 MOST = 1 << 48
 """A size that nothing bounds must not be larger: more cannot be addressed."""
@@ -130,7 +133,8 @@ def lower_reserve(fn: Function, op: ReserveOp) -> None:
         factor = fn.emit(base.SIToFPOp, (value,), f64)
         estimate = fn.emit(base.FMulOp, (estimate, factor), f64, {"fastmathFlags": NO_FAST_MATH})
     number = fn.integer(fn.state.pooled(op.key.data))
-    pointer = _call(fn, RESERVE, [_state(fn, op), number, size, estimate], POINTER)
+    name = RESERVE if op.keeping is None else EXTEND
+    pointer = _call(fn, name, [_state(fn, op), number, size, estimate], POINTER)
     assert pointer is not None
     fn.values[op.result] = fn.buffer_at(pointer, type_, fn.depth, UNKNOWN_ROOT)
 

@@ -187,7 +187,12 @@ class ConvertTensorOpsToLoopsPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         check_lowerable(op)
         functions = [f for f in op.body.block.ops if isinstance(f, func.FuncOp) and f.body.blocks]
-        updates = {f.sym_name.data: found for f in functions if (found := updated_arguments(f))}
+        calls: dict[str, list[CallOp]] = {}
+        for call in op.walk():
+            if isinstance(call, CallOp):
+                calls.setdefault(call.callee.string_value(), []).append(call)
+        named = {f.sym_name.data: f for f in functions}
+        updates = {name: found for name, f in named.items() if (found := updated_arguments(f, calls.get(name, ())))}
         for function in functions:
             self._replace(function, updates)
 

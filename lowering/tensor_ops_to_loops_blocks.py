@@ -11,13 +11,14 @@ an update of the value before.
 
 A tensor whose size is known only when it has been made (symbols that `scf.if` and `scf.while` give values to) is looked
 at anew wherever it is read: in the buffer of the largest size, or in the pooled buffer that it was written into. A
-loop has two pooled buffers for such a tensor, which change names at the end of each iteration.
+loop has two pooled buffers for such a tensor, which change names at the end of each iteration; one alone, which grows,
+for a tensor that is only appended to.
 """
 
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xdsl.dialects import func, scf
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
@@ -46,6 +47,8 @@ class Pooled:
     """A buffer that is reserved under a name when its size is known."""
 
     key: str
+    keeping: bool = False
+    """Whether it holds the first part of what is to be written."""
 
 
 Target = SSAValue | Pooled
@@ -87,10 +90,15 @@ class BlockConverter:
         self.unsized: dict[SSAValue, Target] = {}
         """Tensors whose size control flow tells, and where they are."""
 
+        self.views: dict[SSAValue, SSAValue] = {}
+        """Views of tensors that are not where they were when they are read: such buffers may have grown."""
+
         self._keys = 0
 
     def buffer(self, tensor: SSAValue) -> SSAValue:
         """The memref that holds a tensor."""
+        if (viewed := self.views.get(tensor)) is not None:
+            return self._view(self.buffer(viewed), buffer_type(tensor.type))
         match self.unsized.get(tensor):
             case None:
                 return self.buffers[tensor]
@@ -150,7 +158,7 @@ class BlockConverter:
     def _memref(self, target: Target, type: AnyMemRef) -> SSAValue:
         """The buffer itself, for a tensor of this type."""
         if isinstance(target, Pooled):
-            return self.emitter.value(ReserveOp(target.key, type))
+            return self.emitter.value(ReserveOp(target.key, type, target.keeping))
         return self._view(target, type)
 
     def _copy(self, source: SSAValue, target: SSAValue) -> None:
@@ -175,6 +183,8 @@ class BlockConverter:
 
     def _convert(self, op: Operation) -> None:
         match op:
+            case tensor_ops.ViewOp() if op.input in self.unsized or op.input in self.views:
+                self.views[op.result] = op.input
             case tensor_ops.ViewOp():
                 self.buffers[op.result] = self._view(self.buffer(op.input), buffer_type(op.result.type))
             case tensor_ops.ConstantOp():
@@ -208,7 +218,10 @@ class BlockConverter:
         sizes = [self.emitter.size(dim) for dim in op.symbols.data]
         updates = self.updates.get(op.callee.string_value(), {})
         for result, argument in updates.items():
-            self._copy(self.buffer(op.arguments[argument]), targets[result])
+            waiting = self.targets.get(op.res[result])
+            if not isinstance(waiting, Pooled) or not waiting.keeping:
+                base = self.buffer(op.arguments[argument])
+                self._copy(base, self._view(targets[result], memref_of(base)))
         updated = set(updates.values())
         inputs = [self.buffer(value) for position, value in enumerate(op.arguments) if position not in updated]
         call = CallOp(op.callee, [*sizes, *inputs, *targets])
@@ -284,18 +297,22 @@ class BlockConverter:
         self._bind(after, second)
         self.buffers.update({value: passed[k] for k, value in enumerate(after.args) if k in passed})
         self.unsized.update({value: growing[k] for k, value in enumerate(after.args) if k in growing})
+        grown = set[int]()
         if after.last_op is not None and list[SSAValue](condition.args) == list[SSAValue](before.args):
             in_place = updated_in_place(after.last_op, after.args, self.updates)
-            self.targets.update(
-                {value: self.buffers[argument] for value, argument in in_place.items() if argument in self.buffers}
-            )
+            for value, argument in in_place.items():
+                if (target := growing.get(argument.index)) is not None:
+                    self.targets[value] = replace(target, keeping=True)
+                    grown.add(argument.index)
+                elif argument in self.buffers:
+                    self.targets[value] = self.buffers[argument]
         with self.emitter.into(second):
-            following = {k: Pooled(f"next {target.key}") for k, target in growing.items()}
+            following = {k: Pooled(f"next {target.key}") for k, target in growing.items() if k not in grown}
             last = self._convert_block(after, following)
             with self.emitter.located(last):
                 self._carry(last, carried)
-                for k, target in growing.items():
-                    self.emitter.add(ExchangeOp(target.key, following[k].key))
+                for k, target in following.items():
+                    self.emitter.add(ExchangeOp(growing[k].key, target.key))
             self._end(scf.YieldOp, last, last.operands)
 
         results = [result for result in op.results if not _is_tensor(result)]

@@ -102,10 +102,11 @@ def lower_blocks(op: BlocksOp, emitter: Emitter, memrefs: Memrefs, target: SSAVa
 
 
 def lower_concat(op: ConcatOp, emitter: Emitter, memrefs: Memrefs, target: SSAValue) -> None:
-    """A copying nest per input, which writes from where the inputs before end."""
+    """A copying nest per input that is not in the target already, which writes from where the inputs before end."""
     axis = op.position
     for tensor, offset in zip(op.inputs, op.offsets(), strict=True):
-        copy_into(emitter, memrefs(tensor), target, axis, offset)
+        if (source := memrefs(tensor)) is not target:
+            copy_into(emitter, source, target, axis, offset)
 
 
 def copy_into(emitter: Emitter, source: SSAValue, target: SSAValue, axis: int = 0, offset: Dim = 0) -> None:

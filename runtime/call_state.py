@@ -9,8 +9,8 @@ The state of a call is a table of words:
     68..     of each pooled buffer its address and bytes
 
 `aicc_guard` runs `main` so that `aicc_stop` can leave it, from the thread that called it and outside of its loops;
-`aicc_reserve` makes a pooled buffer large enough. Before the values of the symbols that a program is called with lie
-the addresses of `main` and of the state.
+`aicc_reserve` makes a pooled buffer large enough, and `aicc_extend` keeps what it holds. Before the values of the
+symbols that a program is called with lie the addresses of `main` and of the state.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ declare i32 @_setjmp(ptr) returns_twice
 declare void @longjmp(ptr, i32) noreturn
 declare i32 @posix_memalign(ptr, i64, i64)
 declare void @free(ptr)
+declare ptr @memcpy(ptr, ptr, i64)
 
 define void @aicc_guard(ptr %buffers, ptr %sizes, i64 %threads) {
 entry:
@@ -63,6 +64,16 @@ entry:
 }
 
 define ptr @aicc_reserve(ptr %state, i64 %buffer, i64 %bytes, double %estimate) {
+  %place = call ptr @aicc_sized(ptr %state, i64 %buffer, i64 %bytes, double %estimate, i1 0)
+  ret ptr %place
+}
+
+define ptr @aicc_extend(ptr %state, i64 %buffer, i64 %bytes, double %estimate) {
+  %place = call ptr @aicc_sized(ptr %state, i64 %buffer, i64 %bytes, double %estimate, i1 1)
+  ret ptr %place
+}
+
+define internal ptr @aicc_sized(ptr %state, i64 %buffer, i64 %bytes, double %estimate, i1 %keeping) {
 entry:
   %made = alloca ptr
   %index = shl i64 %buffer, 1
@@ -88,14 +99,24 @@ grow:
   %wanted = select i1 %larger, i64 %bytes, i64 %more
   %raised = add i64 %wanted, 64
   %rounded = and i64 %raised, -64
+  br i1 %keeping, label %get, label %drop
+drop:
   call void @free(ptr %old)
   store ptr null, ptr %place
   store i64 0, ptr %capacity.place
+  br label %get
+get:
   %status = call i32 @posix_memalign(ptr %made, i64 64, i64 %rounded)
   %worked = icmp eq i32 %status, 0
   br i1 %worked, label %done, label %fail
 done:
   %new = load ptr, ptr %made
+  br i1 %keeping, label %copy, label %keep
+copy:
+  %content = call ptr @memcpy(ptr %new, ptr %old, i64 %capacity)
+  call void @free(ptr %old)
+  br label %keep
+keep:
   store ptr %new, ptr %place
   store i64 %rounded, ptr %capacity.place
   ret ptr %new

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from xdsl.dialects.builtin import MemRefType, StringAttr
-from xdsl.irdl import IRDLOperation, irdl_op_definition, prop_def, result_def, traits_def
+from xdsl.dialects.builtin import MemRefType, StringAttr, UnitAttr
+from xdsl.irdl import IRDLOperation, irdl_op_definition, opt_prop_def, prop_def, result_def, traits_def
 from xdsl.traits import MemoryAllocEffect, MemoryReadEffect, MemoryWriteEffect
 from xdsl.utils.exceptions import VerifyException
 
@@ -51,26 +51,32 @@ class ReserveOp(IRDLOperation):
     """
     The pooled buffer `key`, made large enough for the type of the result, aligned to 64 bytes.
 
-    Its content is undefined: what was reserved under the same name is gone.
+    Its content is undefined: what was reserved under the same name is gone. With `keeping`, the bytes that it held
+    stay, though elsewhere: what is read through an older `loops.reserved` is gone. Time for a buffer that grows again
+    and again is linear in its size.
 
     - (C1) unknown dimensions are named by `#loops.dims`
     - (C2) `key` is not empty
 
     ```mlir
     %m = loops.reserve "rows" : memref<?x4xf32, #loops.dims<rows>>
+    %n = loops.reserve "rows" keeping : memref<?x4xf32, #loops.dims<rows+1>>
     ```
     """
 
     name = "loops.reserve"
 
     key = prop_def(StringAttr)
+    keeping = opt_prop_def(UnitAttr)
     result = result_def(MemRefType)
 
     traits = traits_def(MemoryAllocEffect(), MemoryWriteEffect())
-    assembly_format = "$key attr-dict `:` type($result)"
+    assembly_format = "$key (`keeping` $keeping^)? attr-dict `:` type($result)"
 
-    def __init__(self, key: str, type: MemRefType[Any]):
-        super().__init__(properties={"key": StringAttr(key)}, result_types=[type])
+    def __init__(self, key: str, type: MemRefType[Any], keeping: bool = False):
+        super().__init__(
+            properties={"key": StringAttr(key), "keeping": UnitAttr() if keeping else None}, result_types=[type]
+        )
 
     def verify_(self) -> None:
         memref_dims(self.result.type)  # C1

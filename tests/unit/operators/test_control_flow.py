@@ -113,6 +113,33 @@ def test_numbers_of_iterations_and_conditions():
         check(proto, feeds, [np.array(total), np.array(parts, np.int64)])
 
 
+def test_what_a_loop_appends_to_may_be_read_before_and_after():
+    """The state is read by a view, appended to with parts of itself, and carried on twice."""
+    nodes = [
+        node("Reshape", "s row", "before"),
+        node("Slice", "s zero two", "head"),
+        node("Concat", "s head", "t", axis=0),
+        node("ReduceSum", "before", "sum", keepdims=0),
+        node("ReduceSum", "t", "after", keepdims=0),
+        node("Add", "sum after", "part"),
+        node("Identity", "s", "old"),
+        node("Identity", "c", "again"),
+    ]
+    weights = {"row": np.array([1, -1]), "zero": np.array([0]), "two": np.array([2])}
+    types = {"s0": (np.int64, ["N"]), "o0": (np.int64, ["N"])}
+    carried, results = [("s", I64, 1), ("o", I64, 1)], [("t", I64, 1), ("old", I64, 1), ("part", I64, 0)]
+    proto = counting(nodes, carried, results, "end old parts", types, weights)
+    for trips in (0, 1, 40):
+        state = old = np.array([3, -1, 4])
+        parts = []
+        for _ in range(trips):
+            following = np.concatenate([state, state[:2]])
+            parts.append(state.sum() + following.sum())
+            state, old = following, state
+        feeds = {"trips": np.array(trips), "go": np.array(True), "s0": np.array([3, -1, 4]), "o0": np.array([3, -1, 4])}
+        check(proto, feeds, [state, old, np.array(parts, np.int64)])
+
+
 def test_a_size_of_a_loop_whose_result_is_not_read():
     """The loop runs for the size alone."""
     nodes = [node("Concat", "s s", "t", axis=0), node("Identity", "c", "again")]
