@@ -121,23 +121,30 @@ def split_groups(kernel: Kernel, nest: Nest) -> Nest:
 
 def merge_rows(kernel: Kernel, nest: Nest) -> Nest:
     """
-    Collapses neighbouring parallel loops that walk all buffers contiguously together: the pixels of a 1x1 convolution,
-    the rows of a batch. Fewer tiles are cut short then. Returns the facts of the new nest.
+    Collapses neighbouring loops that walk all buffers contiguously together: the pixels of a 1x1 convolution, the rows
+    of a batch; sums along lanes over an image. Fewer tiles are cut short then. Returns the facts of the new nest.
     """
-    loops = list(nest.parallel)
-    top = loops[0].op if loops else None
+    nest = _merge(kernel, nest, lambda nest: nest.parallel)
+    for number, chain in enumerate(nest.chains):
+        if any(access.moves[chain[-1]].stride == 1 for access in nest.loads):
+            nest = _merge(kernel, nest, lambda nest, number=number: nest.chains[number])
+    return nest
+
+
+def _merge(kernel: Kernel, nest: Nest, choose: Callable[[Nest], list[Loop]]) -> Nest:
+    """Collapses neighbours among the perfectly nested loops that `choose` finds."""
+    loops = list(choose(nest))
     for position in reversed(range(len(loops) - 1)):
         outer, inner = loops[position], loops[position + 1]
         if not collapsible(nest, outer, inner):
             continue
         writer = kernel.writer
         writer.collapse(writer.loop(outer.label), writer.loop(inner.label), "contiguous together")
+        top = nest.top
         merged = collapse_loops(outer.op, inner.op)
-        top = merged if outer.op is top else top
-        assert top is not None
-        found = analyse_nest(top)
+        found = analyse_nest(merged if outer.op is top else top)
         assert found is not None, "collapsing keeps the form of a nest"
-        nest, loops = found, list(found.parallel)
+        nest, loops = found, list(choose(found))
     return nest
 
 

@@ -169,6 +169,11 @@ class Nest:
     """The loops around the whole nest, innermost first."""
 
     @property
+    def top(self) -> ForOp:
+        """The outermost loop."""
+        return (self.parallel or self.chains[0])[0].op
+
+    @property
     def reductions(self) -> list[Loop]:
         """All reduction loops."""
         return [loop for chain in self.chains for loop in chain]

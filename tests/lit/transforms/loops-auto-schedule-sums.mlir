@@ -54,3 +54,26 @@ func.func private @windows(
   }
   func.return
 }
+
+// -----
+
+// Sums over pixels, channels first: both loops walk memory from end to end and become one, whose lanes are all full.
+// CHECK-LABEL: transform.named_sequence @image_schedule
+// CHECK:       schedule.collapse %s0_d1, %s0_d2 {why = "contiguous together"}
+// CHECK:       schedule.tile %s0_d1_s0_d2 {sizes = array<i64: 32>, why = "32 partial results"}
+func.func private @image(%x: memref<64x12x12xf32>, %o: memref<64xf32>)
+    attributes {aicc.kernel, aicc.symbols = [], aicc.num_outputs = 1 : i64} {
+  %zero = arith.constant 0.0 : f32
+  loops.for "s0_d0" %c = 0 to 64 parallel {
+    %s = loops.for "s0_d1" %k = 0 to 12 iter_args(%a = %zero) -> (f32) {
+      %r = loops.for "s0_d2" %l = 0 to 12 iter_args(%b = %a) -> (f32) {
+        %v = loops.load %x[%c, %k, %l] : memref<64x12x12xf32> to f32
+        %t = arith.addf %b, %v fastmath<reassoc> : f32
+        loops.yield %t : f32
+      }
+      loops.yield %r : f32
+    }
+    loops.store %s, %o[%c] : f32 to memref<64xf32>
+  }
+  func.return
+}
