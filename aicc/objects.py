@@ -31,11 +31,24 @@ ENTRY_POINTS = ("main", "prepare")
 
 _HEAD = struct.Struct("<I")
 
+LONG_TEXT = 250_000
+"""Characters of LLVM text (about 700 calls of kernels) from which an entry point is long."""
 
-def object_key(text: str, target: str) -> str:
-    """The entry's name: all that the object depends on is LLVM text, target, passes and the versions of the tools."""
+
+def effort_for(name: str, text: str) -> int:
+    """
+    The effort of LLVM on a part of a program, 0 to 3.
+
+    Long entry points are calls one after the other: there is nothing to gain, and registers are given to values in time
+    that grows with the square of their number.
+    """
+    return 0 if name in ENTRY_POINTS and len(text) > LONG_TEXT else 2
+
+
+def object_key(text: str, target: str, effort: int = 2) -> str:
+    """The entry's name: an object depends on LLVM text, target, passes, effort and the versions of the tools alone."""
     versions = library_versions()
-    return digest_of(f"{versions['llvmlite']} {versions['LLVM']} {target} {PASSES}\0{text}".encode())
+    return digest_of(f"{versions['llvmlite']} {versions['LLVM']} {target} {PASSES} {effort}\0{text}".encode())
 
 
 @dataclass
@@ -75,12 +88,13 @@ class Made:
 
 def make_object(text: str, name: str, target: Target, cache: Cache | None) -> Made:
     """The object of LLVM text, from the cache where it is there."""
-    key = "" if cache is None else object_key(text, repr(target))
+    effort = effort_for(name, text)
+    key = "" if cache is None else object_key(text, repr(target), effort)
     image = None if cache is None else cache.read_object(key)
     if image is not None:
         return Made(image, object_key=key, new=False)
     with kernel_time("emit", name):
-        return Made(emit_object(text, target), object_key=key)
+        return Made(emit_object(text, target, effort), object_key=key)
 
 
 def runtime_objects(signature: Signature, target: Target, cache: Cache | None = None) -> list[Made]:
