@@ -22,7 +22,7 @@ from aicc.frontends.onnx.formulas import Formula
 _SCORES = Unavailable("(the scores) is not supported")
 
 
-def _heads(f: Formula, x: SSAValue, count: int) -> SSAValue:
+def per_head(f: Formula, x: SSAValue, count: int) -> SSAValue:
     """`[batch, length, count * size]` as `[batch, count, length, size]`."""
     dims = dims_of(x.type)
     if len(dims) != 3 or (isinstance(dims[2], int) and dims[2] % count):
@@ -31,13 +31,13 @@ def _heads(f: Formula, x: SSAValue, count: int) -> SSAValue:
     return f.transpose(f.reshape(x, (batch, length, count, floordiv(width, count))), (0, 2, 1, 3))
 
 
-def _joined(f: Formula, x: SSAValue) -> SSAValue:
+def per_place(f: Formula, x: SSAValue) -> SSAValue:
     """`[batch, heads, length, size]` as `[batch, length, heads * size]`."""
     batch, heads, length, size = dims_of(x.type)
     return f.reshape(f.transpose(x, (0, 2, 1, 3)), (batch, length, heads * size))
 
 
-def _part(f: Formula, x: SSAValue, axis: int, start: Dim, size: Dim) -> SSAValue:
+def part_of(f: Formula, x: SSAValue, axis: int, start: Dim, size: Dim) -> SSAValue:
     """`size` indices of one axis from `start` on."""
     sizes = list(dims_of(x.type))
     starts: list[Dim] = [0] * len(sizes)
@@ -48,7 +48,7 @@ def _part(f: Formula, x: SSAValue, axis: int, start: Dim, size: Dim) -> SSAValue
 def _taken(f: Formula, x: SSAValue, axis: int, index: int) -> SSAValue:
     """One index of an axis, which is dropped."""
     dims = dims_of(x.type)
-    return f.reshape(_part(f, x, axis, index, 1), (*dims[:axis], *dims[axis + 1 :]))
+    return f.reshape(part_of(f, x, axis, index, 1), (*dims[:axis], *dims[axis + 1 :]))
 
 
 def _padding_mask(ctx: NodeContext, position: int, past: Dim, length: Dim, total: Dim) -> SSAValue:
@@ -65,10 +65,10 @@ def _padding_mask(ctx: NodeContext, position: int, past: Dim, length: Dim, total
             return f.reshape(f(LtOp, keys, f.reshape(mask, (batch, 1))), (batch, 1, 1, total))
         if dims[0] != batch * 2:
             ctx.fail(f"the mask has shape {shape_text(dims)}, expected [{batch}] or [{batch * 2}] if it has one axis")
-        ends, starts = (f.reshape(_part(f, mask, 0, i * batch, batch), (batch, 1)) for i in (0, 1))
+        ends, starts = (f.reshape(part_of(f, mask, 0, i * batch, batch), (batch, 1)) for i in (0, 1))
         return f.reshape(f(AndOp, f(LtOp, keys, ends), f(GeOp, keys, starts)), (batch, 1, 1, total))
     if len(dims) == 4:
-        mask = _part(f, _part(f, mask, 2, past, length), 3, 0, total)
+        mask = part_of(f, part_of(f, mask, 2, past, length), 3, 0, total)
         shape: tuple[Dim, ...] = dims_of(mask.type)
     elif len(dims) in (2, 3):
         shape = (batch, 1, 1, total) if len(dims) == 2 else (batch, 1, length, total)
@@ -119,13 +119,13 @@ def _attention(ctx: NodeContext) -> list[Output]:
     x = ctx.emit(MatmulOp(ctx.ssa(0), ctx.ssa(1)))
     if ctx.has(2):
         x = f(AddOp, x, ctx.ssa(2))
-    query, key, value = (_heads(f, part, count) for part in ctx.emit_all(SplitOp(x, 2, sizes)))
+    query, key, value = (per_head(f, part, count) for part in ctx.emit_all(SplitOp(x, 2, sizes)))
     past: Dim = 0
     if ctx.has(4):
         past = ctx.dims(4)[3]
         key = _with_past(f, _taken(f, ctx.ssa(4), 0, 0), key)
         value = _with_past(f, _taken(f, ctx.ssa(4), 0, 1), value)
-    result = _joined(f, _attended(ctx, query, key, value, past, 3, 5))
+    result = per_place(f, _attended(ctx, query, key, value, past, 3, 5))
     if not ctx.wants(1):
         return [result]
     parts = [f.reshape(x, (1, *dims_of(x.type))) for x in (key, value)]
@@ -139,7 +139,7 @@ def _biased(f: Formula, parts: Sequence[SSAValue | None], bias: SSAValue | None)
     for part in parts:
         if part is not None and bias is not None:
             width = dims_of(part.type)[2]
-            part, start = f(AddOp, part, _part(f, bias, 0, start, width)), start + width
+            part, start = f(AddOp, part, part_of(f, bias, 0, start, width)), start + width
         result.append(part)
     return result
 
@@ -165,11 +165,11 @@ def _multi_head_attention(ctx: NodeContext) -> list[Output]:
     elif bias is not None:  # Keys and values that are per head already have no projection.
         ctx.fail("a bias for keys and values that are given per head is not supported")
     query, key, value = (
-        part if len(dims_of(part.type)) == 4 else _heads(f, part, count) for part in parts if part is not None
+        part if len(dims_of(part.type)) == 4 else per_head(f, part, count) for part in parts if part is not None
     )
     past: Dim = ctx.dims(6)[2] if ctx.has(6) else 0
     key, value = _with_past(f, ctx.optional(6), key), _with_past(f, ctx.optional(7), value)
-    return [_joined(f, _attended(ctx, query, key, value, past, 4, 5)), key, value, _SCORES]
+    return [per_place(f, _attended(ctx, query, key, value, past, 4, 5)), key, value, _SCORES]
 
 
 def rotated(
@@ -190,7 +190,7 @@ def rotated(
     c, s = (
         f.reshape(f.cast(f.ctx.emit(GatherOp(table, places, 0)), wide), (*rows, 1, pairs)) for table in (cosine, sine)
     )
-    turned = f.cast(_part(f, x, 3, 0, 2 * pairs), wide)
+    turned = f.cast(part_of(f, x, 3, 0, 2 * pairs), wide)
     axis = 4 if interleaved else 3
     turned = f.reshape(turned, (batch, length, heads, *((pairs, 2) if interleaved else (2, pairs))))
     a, b = (_taken(f, turned, axis, i) for i in (0, 1))
@@ -200,7 +200,7 @@ def rotated(
     joined = f.cast(f.reshape(joined, (batch, length, heads, 2 * pairs)), element)
     if 2 * pairs == size:
         return joined
-    return f.ctx.emit(ConcatOp([joined, _part(f, x, 3, 2 * pairs, size - 2 * pairs)], 3))
+    return f.ctx.emit(ConcatOp([joined, part_of(f, x, 3, 2 * pairs, size - 2 * pairs)], 3))
 
 
 def _rotary(ctx: NodeContext) -> SSAValue:

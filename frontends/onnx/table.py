@@ -15,6 +15,7 @@ from aicc.frontends.onnx import (
     ops_loop,
     ops_microsoft,
     ops_microsoft_attention,
+    ops_microsoft_grouped,
     ops_microsoft_quantize,
     ops_movement,
     ops_nn,
@@ -76,6 +77,7 @@ _STANDARD = (
 _MICROSOFT = (
     ops_microsoft.HANDLERS,
     ops_microsoft_attention.HANDLERS,
+    ops_microsoft_grouped.HANDLERS,
     ops_microsoft_quantize.HANDLERS,
     ops_recurrent.MICROSOFT,
 )
