@@ -11,7 +11,7 @@ import numpy as np
 
 from aicc.runtime.call_state import OUT_OF_MEMORY, CallState
 from aicc.runtime.calls import Caller, Plan
-from aicc.runtime.errors import InputError
+from aicc.runtime.errors import InputError, OutOfMemory
 from aicc.runtime.expressions import compile_expressions
 from aicc.runtime.memory import address_of
 from aicc.runtime.program import LoadedProgram
@@ -72,10 +72,13 @@ class SizedCaller(Caller):
             results[position] = state.take(buffer, shape, info.dtype, prod(shape) * info.dtype.itemsize)
 
 
-def _error(stops: tuple[Stop, ...], number: int, lhs: int, rhs: int) -> InputError:
+def _error(stops: tuple[Stop, ...], number: int, lhs: int, rhs: int) -> InputError | OutOfMemory:
     """What is wrong with the data of a call that ended early."""
     if number == OUT_OF_MEMORY:
-        return InputError(f"a tensor whose size the data defines needs {lhs} bytes, which are not there")
+        size = f"{lhs / 2**30:.1f} GiB" if lhs > 0 else "more than can be addressed"
+        return OutOfMemory(
+            f"the model needs {size} of memory for a tensor whose size data tells, which the system refuses"
+        )
     stop = stops[number - 1]
     where = f" (computed by {', '.join(map(repr, stop.nodes))})" if stop.nodes else ""
     if stop.size:

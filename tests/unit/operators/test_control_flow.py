@@ -5,6 +5,8 @@ import onnx
 import pytest
 from onnx import TensorProto, helper
 
+import aicc
+from aicc.runtime.errors import InputError, OutOfMemory
 from aicc.tools.aicc_opt import main as aicc_opt
 from tests.unit.frontends.onnx.helper import model
 from tests.unit.operators.helper import check
@@ -138,6 +140,21 @@ def test_what_a_loop_appends_to_may_be_read_before_and_after():
             state, old = following, state
         feeds = {"trips": np.array(trips), "go": np.array(True), "s0": np.array([3, -1, 4]), "o0": np.array([3, -1, 4])}
         check(proto, feeds, [state, old, np.array(parts, np.int64)])
+
+
+@pytest.mark.parametrize("level", [0, 2])
+def test_more_slices_than_memory_holds(level):
+    """One error, and the next call is as any other."""
+    nodes = [node("Identity", "c", "again"), node("Cast", "i", "part", to=F32)]
+    body = graph(nodes, [("i", I64, 0), ("c", BOOL, 0)], [("again", BOOL, 0), ("part", F32, 0)])
+    proto = model([helper.make_node("Loop", ["n", ""], ["y"], body=body)], {"n": (np.int64, [])}, ["y"])
+    compiled = aicc.compile(proto, opt_level=level, threads=1)
+    with pytest.raises(OutOfMemory, match=r"the model needs 131072.0 GiB of memory for a tensor whose size data tells"):
+        compiled(np.array(1 << 45))
+    with pytest.raises(InputError, match=r"trip count of node 'y' is \d+, expected at most"):
+        compiled(np.array(1 << 62))
+    for trips in (3, 0, -(1 << 63)):
+        np.testing.assert_array_equal(compiled(np.array(trips))[0], np.arange(max(trips, 0), dtype=np.float32))
 
 
 def test_a_size_of_a_loop_whose_result_is_not_read():
