@@ -20,6 +20,9 @@ LIGHT_BODY = 12
 NEAR = 4
 """Elements this far apart are read with the vectors between them."""
 
+TRANSPOSED = 3.0
+"""What a load costs that is transposed in registers, in times what a contiguous one does."""
+
 
 def collapsible(nest: Nest, outer: Loop, inner: Loop) -> bool:
     """Whether all buffers are walked contiguously by the two loops together, or do not move with either."""
@@ -40,10 +43,14 @@ def lane_order(kernel: Kernel, nest: Nest) -> list[Loop]:
 
     def cost(loop: Loop) -> float:
         total = 0.0
+        blocked = transposed_block(kernel, nest, loop) is not None
         for access in nest.accesses:
             move = access.moves[loop]
             contiguous = move.constant_over(width) or move.stride == 1
-            total += 1.0 / width if contiguous and not (access.is_store and move.stride == 0) else 1.0
+            if contiguous and not (access.is_store and move.stride == 0):
+                total += 1.0 / width
+            else:
+                total += TRANSPOSED / width if blocked and not access.is_store else 1.0
         return total * (-(-loop.trips // width) * width) / max(loop.trips, 1)
 
     # The rows of a block may be fewer than lanes.

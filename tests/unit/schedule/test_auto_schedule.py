@@ -175,6 +175,13 @@ def test_a_row_sum_runs_along_the_row():
     assert any(isinstance(op, InterchangeOp) for op in made)
 
 
+@pytest.mark.parametrize("shape", [(49, 960), (960, 49), (196, 576), (576, 196)])
+def test_transposes_go_by_blocks_whichever_side_does_not_fill_them(shape: tuple[int, int]):
+    wide = TargetFacts(vector_bits=512, vector_registers=32)
+    (tile,) = [op for op in steps(transposed(*shape), wide) if isinstance(op, TileOp)]
+    assert tile.tile_sizes == (16, 16)
+
+
 def test_small_work_stays_on_one_thread():
     assert not any(isinstance(op, ParallelizeOp) for op in steps(add([100])))
     assert any(isinstance(op, ParallelizeOp) for op in steps(add([1000, 1000])))
