@@ -1,8 +1,8 @@
 """
 Walks the graph of an ONNX model and makes `func.func @main` of `graph` ops from it.
 
-What cannot be imported is collected over the whole model: a node that reads the result of such a node is only checked
-for whether its operator is known.
+What cannot be imported is collected over the whole model: a node that reads the result of such a node, and the nodes in
+its subgraphs, are only checked for whether their operators are known.
 """
 
 from __future__ import annotations
@@ -21,12 +21,20 @@ from xdsl.utils.exceptions import VerifyException
 from aicc.dialects.graph.dims import dims_of, symbols_of
 from aicc.dialects.graph.free_names import FreeNames
 from aicc.frontends.errors import ModelError, Problem
-from aicc.frontends.onnx.context import Incomplete, NodeContext, Output, Unavailable, Unsupported, UseDefinition
+from aicc.frontends.onnx.context import (
+    Handler,
+    Incomplete,
+    NodeContext,
+    Output,
+    Unavailable,
+    Unsupported,
+    UseDefinition,
+)
 from aicc.frontends.onnx.folding import content_ops, folded, run_handler, set_name_hint
 from aicc.frontends.onnx.functions import arity_fault, has_function, standard_function
 from aicc.frontends.onnx.loading import Source, load, tensor_array
 from aicc.frontends.onnx.local_functions import inlined
-from aicc.frontends.onnx.ordering import node_name, sorted_nodes
+from aicc.frontends.onnx.ordering import node_name, sorted_nodes, subgraphs
 from aicc.frontends.onnx.shape_arithmetic import sizes_in
 from aicc.frontends.onnx.signature import Symbols
 from aicc.frontends.onnx.table import HANDLERS
@@ -252,22 +260,16 @@ class _Importer:
         return tensor_array(tensor, self.source, self.source.weights.get(tensor.name) if main else None)
 
     def _import_node(self, node: NodeProto, name: str, names: _Names, block: Block) -> None:
-        domain = "" if node.domain == "ai.onnx" else node.domain
-        version = self._opsets.get(domain)
-        operator, opset = f"{domain}::{node.op_type}" if domain else node.op_type, version
+        operator, opset = self._operator(node)
         results: Sequence[AnyValue | Unavailable] = ()
         try:
-            if version is None:
-                raise Unsupported(f"the model names no opset for domain '{domain}'")
-            if domain == "" and version < OLDEST_OPSET:
-                version = _known_version(node.op_type, version)
-            handler = HANDLERS.get((domain, node.op_type))
-            if handler is None and not has_function(node, version):
-                raise Unsupported("the operator is not supported")
+            handler, version = self._handler(node)
             if (fault := arity_fault(node, version)) is not None:
                 raise Unsupported(fault)
             inputs = self._inputs(node)
-            if inputs is not None:
+            if inputs is None:
+                self._note_unknown_operators(node)
+            else:
                 location = NameLoc(StringAttr(name), UnknownLoc())
                 context = NodeContext(node, name, version, inputs, self, block, location)
                 self._active.append(context)
@@ -285,6 +287,7 @@ class _Importer:
             pass
         except Unsupported as reason:
             self._problems[Problem(name, operator, opset, str(reason))] = None
+            self._note_unknown_operators(node)
         except VerifyException as error:
             self._problems[Problem(name, operator, opset, _first_line(error))] = None
         except MemoryError as error:
@@ -305,6 +308,40 @@ class _Importer:
                 names[output] = _Missing(Problem(name, operator, opset, f"output {i} ('{output}') {value.reason}"))
             else:
                 names[output] = _Missing()
+
+    def _operator(self, node: NodeProto) -> tuple[str, int | None]:
+        """What errors call the operator of a node, and the version of the set that the model takes it from."""
+        domain = _domain(node)
+        return f"{domain}::{node.op_type}" if domain else node.op_type, self._opsets.get(domain)
+
+    def _handler(self, node: NodeProto) -> tuple[Handler | None, int]:
+        """
+        What makes the ops of a node, None if only the standard's definition can, and the operator set it is taken from.
+
+        Raises:
+            Unsupported: if the operator is not known, whatever its inputs are.
+        """
+        domain = _domain(node)
+        version = self._opsets.get(domain)
+        if version is None:
+            raise Unsupported(f"the model names no opset for domain '{domain}'")
+        if domain == "" and version < OLDEST_OPSET:
+            version = _known_version(node.op_type, version)
+        handler = HANDLERS.get((domain, node.op_type))
+        if handler is None and not has_function(node, version):
+            raise Unsupported("the operator is not supported")
+        return handler, version
+
+    def _note_unknown_operators(self, node: NodeProto) -> None:
+        """Notes those in the subgraphs of a node that is not imported; as nested as protobuf lets graphs be."""
+        for attribute in node.attribute:
+            for graph in subgraphs(attribute):
+                for inner in graph.node:
+                    try:
+                        self._handler(inner)
+                    except Unsupported as reason:
+                        self._problems[Problem(node_name(inner), *self._operator(inner), str(reason))] = None
+                    self._note_unknown_operators(inner)
 
     def _import_function(self, context: NodeContext) -> list[AnyValue | Unavailable]:
         """An operator by its definition; what is not supported in it is told of the node itself."""
@@ -402,6 +439,10 @@ def _opsets(proto: ModelProto) -> dict[str, int]:
             f"the model uses opset {version} of the standard operators, expected {OLDEST_OPSET} to {NEWEST_OPSET}"
         )
     return opsets
+
+
+def _domain(node: NodeProto) -> str:
+    return "" if node.domain == "ai.onnx" else node.domain
 
 
 def _known_version(operator: str, version: int) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
 from xdsl.dialects.builtin import i64
 from xdsl.ir import Block, Region, SSAValue
@@ -11,7 +12,7 @@ from aicc.dialects.graph.choice import CastOp
 from aicc.dialects.graph.control import IfOp, YieldOp
 from aicc.dialects.graph.dims import dims_of
 from aicc.dialects.graph.functions import NotOp
-from aicc.frontends.onnx.context import Handler, NodeContext, Result
+from aicc.frontends.onnx.context import Handler, Incomplete, NodeContext, Result
 from aicc.frontends.onnx.ops_loop import scalar_input
 from aicc.frontends.onnx.values import AnyValue, TensorList, Value, computed_value, kind_text, tensors_of
 
@@ -29,10 +30,13 @@ def _if(ctx: NodeContext) -> Sequence[Result]:
     given: list[Sequence[AnyValue]] = []
     for graph in branches:
         block = Block()
-        with ctx.into(block):
+        # The other branch is looked at as well: all that is not supported is told at once.
+        with suppress(Incomplete), ctx.into(block):
             given.append(ctx.scope.import_subgraph(graph, block))
             ctx.emit_all(YieldOp([ctx.materialise(part) for value in given[-1] for part in tensors_of(value)]))
-        regions.append(Region(block))
+            regions.append(Region(block))
+    if len(regions) != len(branches):
+        raise Incomplete
     kinds = [[kind_text(value) for value in values] for values in given]
     if kinds[0] != kinds[1]:
         ctx.fail(f"its branches give {', '.join(kinds[0])} and {', '.join(kinds[1])}, expected the same of both")

@@ -70,7 +70,7 @@ def used_names(node: NodeProto) -> set[str]:
     """Names of the values a node reads, including what its subgraphs read from outside."""
     names = {name for name in node.input if name}
     for attribute in node.attribute:
-        for graph in _graphs(attribute):
+        for graph in subgraphs(attribute):
             names |= _names_from_outside(graph)
     return names
 
@@ -89,7 +89,8 @@ def _names_from_outside(graph: GraphProto) -> set[str]:
     return names - own - {value.name for value in (*graph.input, *graph.initializer)}
 
 
-def _graphs(attribute: AttributeProto) -> list[GraphProto]:
+def subgraphs(attribute: AttributeProto) -> list[GraphProto]:
+    """The graphs that an attribute holds."""
     graphs = list(attribute.graphs)
     if attribute.HasField("g"):
         graphs.append(attribute.g)

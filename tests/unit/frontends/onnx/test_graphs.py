@@ -3,6 +3,7 @@
 import time
 
 import numpy as np
+import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 from xdsl.dialects.builtin import NameLoc
@@ -133,6 +134,44 @@ def test_all_that_is_not_supported_is_listed_at_once():
     assert lines[1] == "  node 'two' (Zorp, opset 17): the operator is not supported"
     assert lines[2].startswith("  node 'three' (Clip, opset 17): ")
     assert lines[3].startswith("  node 'five' (no.opset::Other, no opset given): ")
+
+
+@pytest.mark.parametrize("condition", ["unknown", "flag"])
+@pytest.mark.parametrize("wrapper", ["If", "Wrap"])
+def test_unknown_operators_in_subgraphs_are_listed_with_all_others(wrapper, condition):
+    """Of an `If` that is imported, that reads what is missing, and of a node whose operator is unknown itself."""
+
+    def branch(*nodes):
+        return helper.make_graph(list(nodes), "b", [], [helper.make_value_info("r", onnx.TypeProto())])
+
+    inner = branch(node("Zorp", "x", "q", "deep"), node("Relu", "q", "r", "good"))
+    nodes = [
+        node("Foo", "flag", "unknown", "first"),
+        node(
+            wrapper,
+            condition,
+            "y",
+            "outer",
+            then_branch=branch(node("Foo", "x", "p", "then"), node("Neg", "p", "r", "behind")),
+            else_branch=branch(node("If", "flag", "r", "nested", then_branch=inner, else_branch=inner)),
+        ),
+        node("Foo", "y", "z", "last"),
+    ]
+    with pytest.raises(ModelError) as error:
+        import_onnx(model(nodes, INPUT | {"flag": (np.bool_, [])}, ["z"]))
+    own = ["outer"] if wrapper == "Wrap" else []
+    assert {problem.reason for problem in error.value.problems} == {"the operator is not supported"}
+    found = sorted(problem.node for problem in error.value.problems)
+    assert found == sorted(["first", *own, "then", "deep", "last"])
+
+
+def test_the_branch_that_is_not_taken_is_not_judged():
+    result = [helper.make_value_info("r", onnx.TypeProto())]
+    taken, other = (helper.make_graph([node(op, "x", "r", op)], "b", [], result) for op in ("Foo", "Zorp"))
+    nodes = [node("If", "yes", "y", "outer", then_branch=taken, else_branch=other)]
+    with pytest.raises(ModelError) as error:
+        import_onnx(model(nodes, INPUT, ["y"], weights={"yes": np.array(True)}))
+    assert [problem.node for problem in error.value.problems] == ["Foo"]
 
 
 @pytest.mark.parametrize(
