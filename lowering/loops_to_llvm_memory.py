@@ -9,7 +9,6 @@ for single elements an address of their own to read from or write to.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from itertools import product
 from math import prod
@@ -47,15 +46,12 @@ from aicc.lowering.loops_to_llvm_emit import (
     row_type,
 )
 from aicc.lowering.loops_to_llvm_index import (
-    LANE_DEPTH,
     ZERO,
-    Monomial,
     Poly,
     add,
     constant,
     constant_value,
     multiply,
-    total,
 )
 from aicc.lowering.loops_to_llvm_masks import (
     all_of,
@@ -67,139 +63,11 @@ from aicc.lowering.loops_to_llvm_masks import (
     scalar_condition,
     varying_mask,
 )
+from aicc.lowering.loops_to_llvm_rows import Row, coefficients_of, row_between, rows_of
 from aicc.lowering.loops_to_llvm_transposed import block_size, load_transposed
 from aicc.lowering.loops_to_llvm_values import FunctionLowering
 
 _SELECT: dict[str, Attribute] = {"fastmathFlags": NO_FAST_MATH}
-
-
-@dataclass(frozen=True)
-class Row:
-    """One row of an access."""
-
-    offset: Poly
-    """Offset of lane 0 in elements, without what tells the rows apart."""
-    extra: Poly
-    """What tells this row from the first one."""
-    stride: Poly | None
-    """Elements from lane to lane; None where they are not evenly spaced."""
-    lanes: Callable[[int], Poly]
-    """Offset of a lane, for any row."""
-    conditions: Sequence[tuple[Poly, Poly]]
-    """Pairs of an index (of lane 0) and the size that it must be below, both at least 0, for lanes to be read."""
-    varying: Sequence[tuple[Poly, Poly, Poly]]
-    """Index of lane 0, its step from lane to lane, and the size: conditions that differ between lanes."""
-    lane_conditions: Callable[[int], Sequence[tuple[Poly, Poly]]]
-    """All conditions of one lane, for rows that are not evenly spaced."""
-
-
-def _coefficients(fn: FunctionLowering, poly: Poly, lanes: Sequence[Poly]) -> tuple[Poly, list[Poly]] | None:
-    """`poly = rest + sum(coefficient[a] * lanes[a])`; None if it is not linear in the lanes."""
-    if all(not lane for lane in lanes) or fn.atoms.poly_depth(poly) < LANE_DEPTH:
-        return poly, [ZERO] * len(lanes)
-    numbers = {next(iter(lane))[0]: axis for axis, lane in enumerate(lanes) if lane}
-    rest: dict[Monomial, int] = {}
-    parts: list[dict[Monomial, int]] = [{} for _ in lanes]
-    for monomial, coefficient in poly.items():
-        found = [number for number in monomial if number in numbers]
-        if not found:
-            rest[monomial] = coefficient
-        elif len(found) == 1:
-            without = tuple(number for number in monomial if number != found[0])
-            parts[numbers[found[0]]][without] = coefficient
-        else:
-            return None
-    return rest, list(parts)
-
-
-def _rows(
-    fn: FunctionLowering,
-    buffer: Buffer,
-    shape: tuple[int, ...],
-    indices: Callable[[Sequence[Poly]], list[Poly]],
-    guarded: bool,
-) -> list[Row]:
-    """
-    The rows of an access to `buffer` of this vector shape.
-
-    `indices` gives the index per dimension for positions per axis; `guarded` is set when lanes outside the buffer are
-    not to be read.
-    """
-    lanes = [fn.lane_atom(axis, size) for axis, size in enumerate(shape)]
-    linear: list[tuple[Poly, list[Poly]]] | None = []
-    try:
-        for index in indices(lanes):
-            if (found := _coefficients(fn, index, lanes)) is None:
-                linear = None
-                break
-            linear.append(found)
-    except LaneDependentError:
-        linear = None
-    leading = list(product(*(range(size) for size in shape[:-1])))
-    if linear is None:
-        return [_uneven_row(buffer, indices, position, guarded) for position in leading]
-    offset = total(multiply(rest, stride) for (rest, _), stride in zip(linear, buffer.strides, strict=True))
-    steps = [
-        total(multiply(parts[axis], stride) for (_, parts), stride in zip(linear, buffer.strides, strict=True))
-        for axis in range(len(shape))
-    ]
-    result: list[Row] = []
-    for position in leading:
-        extra = total(multiply(step, constant(at)) for step, at in zip(steps, position, strict=False))
-        conditions: list[tuple[Poly, Poly]] = []
-        varying: list[tuple[Poly, Poly, Poly]] = []
-        if guarded:
-            for (rest, parts), dim in zip(linear, buffer.dims, strict=True):
-                first = add(
-                    rest, total(multiply(part, constant(at)) for part, at in zip(parts, position, strict=False))
-                )
-                step = parts[-1] if shape else ZERO
-                span = add(first, multiply(step, lanes[-1])) if step else first
-                low = fn.atoms.bounds(span)[0]
-                high = fn.atoms.bounds(add(span, dim, -1))[1]
-                if low is not None and low >= 0 and high is not None and high < 0:
-                    continue
-                if step:
-                    varying.append((first, step, dim))
-                else:
-                    conditions.append((first, dim))
-        stride = steps[-1] if shape else ZERO
-        row = add(offset, extra)
-        result.append(
-            Row(
-                offset,
-                extra,
-                stride,
-                lambda lane, row=row, stride=stride: add(row, stride, lane),
-                conditions,
-                varying,
-                lambda lane, fixed=conditions, moving=varying: [
-                    *fixed,
-                    *((add(first, step, lane), dim) for first, step, dim in moving),
-                ],
-            )
-        )
-    return result
-
-
-def _uneven_row(
-    buffer: Buffer,
-    indices: Callable[[Sequence[Poly]], list[Poly]],
-    position: tuple[int, ...],
-    guarded: bool,
-) -> Row:
-    """A row whose lanes are addressed one by one."""
-
-    def at(lane: int) -> list[Poly]:
-        return indices([constant(number) for number in (*position, lane)])
-
-    def offset(lane: int) -> Poly:
-        return total(multiply(index, stride) for index, stride in zip(at(lane), buffer.strides, strict=True))
-
-    def conditions(lane: int) -> Sequence[tuple[Poly, Poly]]:
-        return list(zip(at(lane), buffer.dims, strict=True)) if guarded else ()
-
-    return Row(ZERO, ZERO, None, offset, (), (), conditions)
 
 
 # Elements in memory and in registers
@@ -278,7 +146,7 @@ def lower_load(fn: FunctionLowering, op: LoadOp) -> None:
     buffer, element = fn.buffer(op.memref), memref_of(op.memref).element_type
     shape = lanes_of(op.result.type)
     count = shape[-1] if shape else 1
-    rows = _rows(fn, buffer, shape, lambda lanes: fn.map_values(op.map, op.indices, lanes), op.fill is not None)
+    rows = rows_of(fn, buffer, shape, lambda lanes: fn.map_values(op.map, op.indices, lanes), op.fill is not None)
     active = fn.poly(op.lanes) if op.lanes is not None else None
     fill = fill_bits(fn, op.fill, element)
     loaded = _transposed(fn, buffer, rows, count, active, fill)
@@ -339,9 +207,14 @@ def _load_row(
         cuts = [(0, count)] if whole else parts_of_row(count, byte_size(buffer.element))
         parts = [_neighbours(fn, buffer, row, cut, active, condition, fill) for cut in cuts]
         return joined(fn, parts)
-    guarded = active is not None or row.varying or row.conditions or row.stride is None
-    if not guarded and stride is not None and abs(stride) <= _MAX_SHUFFLED_STRIDE:
-        return _strided_load(fn, buffer, row, count, stride)
+    if stride is not None and abs(stride) <= _MAX_SHUFFLED_STRIDE:
+        guarded = active is not None or row.varying or row.conditions
+        if not guarded:
+            return _strided_load(fn, count, stride, _plain_between(fn, buffer, row))
+        between = row_between(buffer, row, stride)
+        if between is not None and byte_size(buffer.element) >= 4:
+            last = None if active is None else add(multiply(active, constant(stride)), constant(1 - stride))
+            return _strided_load(fn, count, stride, _masked_between(fn, buffer, between, last, fill))
     lanes: list[SSAValue] = []
     for lane in range(count):
         pairs = [*row.lane_conditions(lane)]
@@ -389,9 +262,34 @@ _MAX_SHUFFLED_STRIDE = 4
 """Rows with lanes this far apart are read whole and sorted out by shuffles; beyond, too much of it is not needed."""
 
 
-def _strided_load(fn: FunctionLowering, buffer: Buffer, row: Row, count: int, stride: int) -> SSAValue:
+def _plain_between(fn: FunctionLowering, buffer: Buffer, row: Row) -> Callable[[Poly, int], SSAValue]:
+    """Reads so many elements, from so far after lane 0 on."""
+
+    def load(first: Poly, width: int) -> SSAValue:
+        pointer = fn.address(buffer, row.offset, add(row.extra, first))
+        return _plain_load(fn, pointer, buffer.element, width)
+
+    return load
+
+
+def _masked_between(
+    fn: FunctionLowering, buffer: Buffer, row: Row, active: Poly | None, fill: SSAValue
+) -> Callable[[Poly, int], SSAValue]:
+    """As `_plain_between`, without those that the conditions of `row` exclude, or `active`, a number of elements."""
+    condition = scalar_condition(fn, row.conditions)
+
+    def load(first: Poly, width: int) -> SSAValue:
+        begin = constant_value(first)
+        assert begin is not None
+        cuts = [(begin + at, size) for at, size in parts_of_row(width, byte_size(buffer.element))]
+        return joined(fn, [_neighbours(fn, buffer, row, cut, active, condition, fill) for cut in cuts])
+
+    return load
+
+
+def _strided_load(fn: FunctionLowering, count: int, stride: int, load: Callable[[Poly, int], SSAValue]) -> SSAValue:
     """
-    `count` lanes `stride` elements apart, from whole vectors between the first and the last of them.
+    `count` lanes `stride` elements apart, from whole vectors between the first and the last of them that `load` reads.
 
     Nothing outside the span of the lanes is touched: the last vector ends at the last lane.
     """
@@ -406,8 +304,7 @@ def _strided_load(fn: FunctionLowering, buffer: Buffer, row: Row, count: int, st
     result: SSAValue | None = None
     done = [-1] * count
     for first in firsts:
-        pointer = fn.address(buffer, row.offset, add(row.extra, add(start, constant(first))))
-        part = _plain_load(fn, pointer, buffer.element, width)
+        part = load(add(start, constant(first)), width)
         fresh = [lane for lane in range(count) if done[lane] < 0 and first <= places[lane] < first + width]
         for lane in fresh:
             done[lane] = places[lane] - first
@@ -429,7 +326,7 @@ def lower_store(fn: FunctionLowering, op: StoreOp) -> None:
     shape = lanes_of(op.value.type)
     count = shape[-1] if shape else 1
     guarded = op.inside is not None
-    rows = _rows(fn, buffer, shape, lambda lanes: fn.map_values(op.map, op.indices, lanes), guarded)
+    rows = rows_of(fn, buffer, shape, lambda lanes: fn.map_values(op.map, op.indices, lanes), guarded)
     active = fn.poly(op.lanes) if op.lanes is not None else None
     for row, value in zip(rows, fn.rows(op.value).rows, strict=True):
         _store_row(fn, buffer, row, count, active, to_memory(fn, value, element))
@@ -485,7 +382,7 @@ def lower_apply(fn: FunctionLowering, op: ApplyOp) -> None:
         at = [constant(number) for number in position]
         try:
             [index] = fn.map_values(op.map, op.indices, [*at, fn.lane_atom(len(shape) - 1, count)])
-            found = _coefficients(fn, index, [fn.lane_atom(len(shape) - 1, count)])
+            found = coefficients_of(fn, index, [fn.lane_atom(len(shape) - 1, count)])
         except LaneDependentError:
             found = None
         if found is None:

@@ -6,7 +6,8 @@ that what one of them writes for a row is still in cache when the next one reads
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import pairwise, takewhile
+from math import prod
 
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
@@ -16,7 +17,7 @@ from aicc.dialects.loops import ForOp, LoadOp, StoreOp
 from aicc.transforms.auto_schedule_common import Kernel
 from aicc.transforms.loops_buffers import shrink_buffers
 from aicc.transforms.loops_dependence import root_of
-from aicc.transforms.loops_facts import Loop, Nest, analyse_nest
+from aicc.transforms.loops_facts import Loop, Nest, analyse_nest, guess
 from aicc.transforms.loops_fuse import check_same_indices, fuse_loops
 from aicc.transforms.loops_nest import StepError
 
@@ -67,6 +68,39 @@ def _feeds(first: ForOp, second: ForOp) -> bool:
     return any(root_of(op.memref) in touched for op in second.walk() if isinstance(op, LoadOp))
 
 
+def _rows_written_together(kernel: Kernel, first: Nest, second: Nest) -> int:
+    """
+    How many leading loops go around rows of which each nest writes its part, as concatenation does; 0 if rows are long.
+
+    Short parts are written in sequence then: a line of cache that has a part of both is not read and written twice.
+    """
+    if first.chains or second.chains:
+        return 0
+    for a in first.stores:
+        for b in second.stores:
+            if a.memref is not b.memref:
+                continue
+            maps = zip(a.op.map.data.results, b.op.map.data.results, strict=True)
+            place = next((dim for dim, (x, y) in enumerate(maps) if x != y), len(a.dims))
+            row = prod(map(guess, a.dims[place:])) * a.bytes
+            if not 0 < place < len(a.dims) or row > kernel.facts.l1_bytes // 2:
+                return 0
+            outside = {loop for access in (a, b) for spans in access.spans[:place] for loop in spans}
+            return min(
+                sum(1 for _ in takewhile(lambda loop: loop in outside, nest.parallel)) for nest in (first, second)
+            )
+    return 0
+
+
+def _common_depth(kernel: Kernel, first: tuple[ForOp, Nest | None], second: tuple[ForOp, Nest | None]) -> int:
+    """How many leading loops of two neighbouring nests are to become one; 0: none."""
+    (x, a), (y, b) = first, second
+    if a is None or b is None:
+        return 0
+    shared = _shared_rows(a, b)
+    return shared if _feeds(x, y) else min(shared, _rows_written_together(kernel, a, b))
+
+
 def fuse_rows(kernel: Kernel) -> None:
     """Fuses neighbouring nests of the kernel along common rows, in the kernel itself and in its schedule."""
     fuse_neighbours(kernel, top_loops(kernel.func))
@@ -75,10 +109,7 @@ def fuse_rows(kernel: Kernel) -> None:
 def fuse_neighbours(kernel: Kernel, tops: Sequence[ForOp]) -> None:
     """Fuses nests that stand one after the other in a block along common rows."""
     nests = [analyse_nest(top) for top in tops]
-    depths = [
-        _shared_rows(a, b) if a is not None and b is not None and _feeds(x, y) else 0
-        for (x, y), (a, b) in zip(pairwise(tops), pairwise(nests), strict=True)
-    ]
+    depths = [_common_depth(kernel, *pair) for pair in pairwise(zip(tops, nests, strict=True))]
     start = 0
     while start < len(tops):
         end = start

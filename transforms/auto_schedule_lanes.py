@@ -387,18 +387,19 @@ def _joined_levels(
     kernel: Kernel, plan: LanePlan, target: Sequence[Loop], sizes: Sequence[int], order: Sequence[Level]
 ) -> list[Level]:
     """
-    The loops outside of the rows, if full tiles and the rows left over are to share them.
+    The loops outside of the rows, or the lanes, if full tiles and those left over are to share them.
 
     None where there are other nests too, or too few iterations for all threads.
     """
-    if plan.row is None or any(level.part for level in order):
+    if any(level.part for level in order):
         return []
-    outer = list(takewhile(lambda level: level.loop is not plan.row, order))
     pieces = {loop: len(_pieces(loop, size)) for loop, size in zip(target, sizes, strict=True)}
-    if pieces[plan.row] != 2 or prod(pieces.values()) != 2:
+    cut = next((loop for loop in (plan.row, plan.lane) if loop is not None and pieces[loop] == 2), None)
+    if cut is None or prod(pieces.values()) != 2:
         return []
+    outer = list(takewhile(lambda level: level.loop is not cut, order))
     shares, cores = prod(certain_trips(level.loop, level.trips) for level in outer), kernel.facts.cores
-    if isinstance(plan.row.extent, int):
+    if isinstance(cut.extent, int):
         return outer if shares >= SHARES * cores else []
     # Weights are read once then, whatever the number of rows; an uneven rest of tiles must not cost more than that.
     return outer if shares and -(-shares // cores) * cores <= shares * (1.0 + REST_UNEVEN) else []
@@ -420,13 +421,14 @@ def _rest_tiles(kernel: Kernel, plan: LanePlan, joined: Sequence[Level]) -> int:
 
 def _join_rest(kernel: Kernel, joined: Sequence[Level], handles: Sequence[SSAValue]) -> list[SSAValue]:
     """
-    Does the rows left over right after the full tiles that use the same packed lanes, which are in cache then.
+    Does the rows left over right after the full tiles that use the same packed lanes, and the lanes left over right after
+    the full ones that read the same lines, which are in cache then.
 
     Fuses the loops outside of the rows of both nests, and returns them.
     """
     writer = kernel.writer
     full, rest = ([writer.select(handle, [number]) for handle in handles[: len(joined)]] for number in (0, 1))
-    return [writer.fuse(*pair, "rows left over use what is in cache") for pair in zip(full, rest, strict=True)]
+    return [writer.fuse(*pair, "tiles left over use what is in cache") for pair in zip(full, rest, strict=True)]
 
 
 def _vectorize(

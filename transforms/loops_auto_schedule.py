@@ -23,7 +23,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.dialects.transform import NamedSequenceOp
 from xdsl.passes import ModulePass
 
-from aicc.dialects.loops import ForOp
+from aicc.dialects.loops import ForOp, LoadOp, StoreOp
 from aicc.dialects.loops.functions import kernels
 from aicc.transforms.auto_schedule_blocks import fuse_blocks
 from aicc.transforms.auto_schedule_callers import constant_buffers
@@ -48,6 +48,9 @@ from aicc.transforms.target_facts import TargetFacts, facts_of
 
 CYCLES_PER_OP = 0.25
 """Reckoned cycles of an op in vector code."""
+
+CYCLES_PER_MOVE = 2.0
+"""Reckoned cycles of a load or a store that is made once, per vector: what it moves need not be in the nearest cache."""
 
 SYMBOLIC_LANES = 1.5
 """What lanes along a loop of symbolic extent cost more: with the guess wrong, most of them may be idle."""
@@ -167,20 +170,27 @@ def spread_around(kernel: Kernel, around: Sequence[ForOp]) -> bool:
     """Shares out perfectly nested loops around nests; False if those are to be shared out one by one too."""
     facts = [loop_facts(loop) for loop in around]
     loops = [Shared(loop.label, loop.trips, certain_trips(loop, loop.trips)) for loop in facts]
-    cycles = CYCLES_PER_OP * facts[0].trips * reckoned_ops(around[0]) / kernel.facts.lanes(32)
+    ops, moves = (facts[0].trips * count / kernel.facts.lanes(32) for count in reckoned_ops(around[0]))
+    cycles = CYCLES_PER_OP * ops
     inside = [loop_facts(op) for op in around[-1].block.walk() if isinstance(op, ForOp)]
     known = all(isinstance(loop.extent, int) or loop.limit for loop in inside)
     enough = enough_around(kernel, loops, cycles, known)
-    spread(kernel, loops, cycles, least=0 if enough else AROUND_SHARES)
+    spread(kernel, loops, max(cycles, CYCLES_PER_MOVE * moves), least=0 if enough else AROUND_SHARES)
     return enough
 
 
-def reckoned_ops(top: ForOp) -> int:
-    """About how many ops one iteration of `top` runs."""
-    total = 0
+def reckoned_ops(top: ForOp) -> tuple[int, int]:
+    """About how many ops one iteration of `top` runs, and how many of them move elements outside of reductions."""
+    total, moves = 0, 0
     for op in top.block.ops:
-        total += loop_facts(op).trips * reckoned_ops(op) if isinstance(op, ForOp) else 1
-    return total
+        if isinstance(op, ForOp):
+            trips, (inner, moved) = loop_facts(op).trips, reckoned_ops(op)
+            total += trips * inner
+            moves += trips * moved
+        else:
+            total += 1
+            moves += isinstance(op, LoadOp | StoreOp) and not top.inits
+    return total, moves
 
 
 def auto_schedule(func: FuncOp, facts: TargetFacts, constants: frozenset[int] = frozenset()) -> NamedSequenceOp | None:

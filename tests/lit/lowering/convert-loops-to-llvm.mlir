@@ -259,3 +259,18 @@ func.func @divide(%a: i32, %b: i32) -> i32 {
   %r = arith.divsi %a, %b : i32
   func.return %r : i32
 }
+
+// -----
+
+// Lanes two apart of which some lie outside: what is between them is read too, under a mask, and sorted out.
+// CHECK-LABEL: llvm.func @strided_border(
+// CHECK-NOT:     llvm.load
+// CHECK-COUNT-4: llvm.intr.masked.load
+// CHECK-NOT:     llvm.load
+// CHECK:         llvm.shufflevector
+// CHECK:         llvm.return
+func.func @strided_border(%i: index, %x: memref<32xf32>, %o: memref<16xf32>) attributes {aicc.kernel} {
+  %v = loops.load %x[%i + 2 * l0 - 1] fill 0.0 : f32 : memref<32xf32> to vector<16xf32>
+  loops.store %v, %o[l0] : vector<16xf32> to memref<16xf32>
+  func.return
+}

@@ -90,7 +90,7 @@ func.func private @short_reduction(%x: memref<1x14x14x4xf32>, %w: memref<32x4xf3
 
 // Each panel of weights is read from memory once: the pixels left over come right after the full tiles that use it.
 // CHECK-LABEL: transform.named_sequence @rest_schedule
-// CHECK:         schedule.fuse %{{.*}}, %{{.*}} {why = "rows left over use what is in cache"}
+// CHECK:         schedule.fuse %{{.*}}, %{{.*}} {why = "tiles left over use what is in cache"}
 // CHECK:         schedule.parallelize
 // CHECK-NEXT:    transform.yield
 func.func private @rest(%x: memref<1x9x9x64xf32>, %w: memref<512x64x3x3xf32>, %o: memref<1x7x7x512xf32>)

@@ -5,7 +5,7 @@
 // Rows left over have too few sums for the latency of an addition, so two tiles of columns are done at once.
 // CHECK-LABEL: transform.named_sequence @even_schedule
 // CHECK:         %[[O:.*]], %{{.*}}, %{{.*}} = schedule.tile %{{.*}} {sizes = array<i64: 2>, why = "rows left over of 2 tiles at once"}
-// CHECK:         schedule.fuse %{{.*}}, %{{.*}} {why = "rows left over use what is in cache"}
+// CHECK:         schedule.fuse %{{.*}}, %{{.*}} {why = "tiles left over use what is in cache"}
 
 // DONE-LABEL: func.func private @even(
 // DONE:         loops.for "s0_d1.o.o" %[[J:.*]] = 0 to 32 parallel threads {

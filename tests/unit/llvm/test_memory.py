@@ -96,7 +96,7 @@ func.func @f(%a: index, %b: index, %n: index, %i: index, %m: {type_}, %r: memref
 
 @pytest.mark.parametrize("element", ["f32", "i8", "f16"])
 @pytest.mark.parametrize("start", [-9, -3, -1, 0, 2, 4, 9])
-@pytest.mark.parametrize("step", [1, 2, -1, 0])
+@pytest.mark.parametrize("step", [1, 2, 3, 4, -1, -2, 0])
 @pytest.mark.parametrize("lanes", ["", " lanes %n"])
 def test_fill_stands_for_what_lies_outside(element: str, start: int, step: int, lanes: str):
     type_ = f"memref<?x?x{element}, #loops.dims<a, b>>"
