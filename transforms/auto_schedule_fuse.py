@@ -86,9 +86,7 @@ def _rows_written_together(kernel: Kernel, first: Nest, second: Nest) -> int:
             if not 0 < place < len(a.dims) or row > kernel.facts.l1_bytes // 2:
                 return 0
             outside = {loop for access in (a, b) for spans in access.spans[:place] for loop in spans}
-            return min(
-                sum(1 for _ in takewhile(lambda loop: loop in outside, nest.parallel)) for nest in (first, second)
-            )
+            return min(len(list(takewhile(outside.__contains__, nest.parallel))) for nest in (first, second))
     return 0
 
 

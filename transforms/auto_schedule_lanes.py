@@ -421,8 +421,8 @@ def _rest_tiles(kernel: Kernel, plan: LanePlan, joined: Sequence[Level]) -> int:
 
 def _join_rest(kernel: Kernel, joined: Sequence[Level], handles: Sequence[SSAValue]) -> list[SSAValue]:
     """
-    Does the rows left over right after the full tiles that use the same packed lanes, and the lanes left over right after
-    the full ones that read the same lines, which are in cache then.
+    Does the rows left over right after the full tiles that use the same packed lanes, and the lanes left over right
+    after the full ones that read the same lines, which are in cache then.
 
     Fuses the loops outside of the rows of both nests, and returns them.
     """

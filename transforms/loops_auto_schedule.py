@@ -50,7 +50,7 @@ CYCLES_PER_OP = 0.25
 """Reckoned cycles of an op in vector code."""
 
 CYCLES_PER_MOVE = 2.0
-"""Reckoned cycles of a load or a store that is made once, per vector: what it moves need not be in the nearest cache."""
+"""Reckoned cycles of a load or a store that is made once, per vector: it need not be in the nearest cache."""
 
 SYMBOLIC_LANES = 1.5
 """What lanes along a loop of symbolic extent cost more: with the guess wrong, most of them may be idle."""

@@ -10,7 +10,7 @@ import onnx
 from benchmarks.cases import Case, Inputs
 from benchmarks.models import LIGHT, light
 from benchmarks.networks.bert import encoder_transformer
-from benchmarks.networks.halves import HALVES, in_half
+from benchmarks.networks.halves import HALVES, in_half, tolerance
 from benchmarks.networks.mobile import efficientnet_b0, mobilenet_v2, mobilenet_v3
 from benchmarks.networks.quantised import convolutions_qdq, encoder_dynamic
 from benchmarks.networks.resnet import resnet18, resnet50
@@ -36,8 +36,11 @@ def script_cases() -> list[Case]:
         Case("net/encoder384_int8", encoder_dynamic, text, tolerance=5e-2),
         Case("net/convolutions_int8", convolutions_qdq, tolerance=1e-2),
         Case("net/unet", unet),
-        *(Case(f"net/resnet18_{half}", partial(in_half, resnet18, half)) for half in HALVES),
-        *(Case(f"net/encoder384_{half}", partial(in_half, encoder_transformer, half), text) for half in HALVES),
+        *(Case(f"net/resnet18_{half}", partial(in_half, resnet18, half), tolerance=tolerance(half)) for half in HALVES),
+        *(
+            Case(f"net/encoder384_{half}", partial(in_half, encoder_transformer, half), text, tolerance=tolerance(half))
+            for half in HALVES
+        ),
         Case("net/mlp", mlp),
         Case("net/lstm_tagger", partial(tagger, "LSTM"), {"N": 1, "S": 64}),
         Case("net/gru_tagger", partial(tagger, "GRU"), {"N": 1, "S": 64}),

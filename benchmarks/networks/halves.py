@@ -9,6 +9,23 @@ from onnx import TensorProto, helper, numpy_helper
 
 HALVES = {"f16": (TensorProto.FLOAT16, np.float16), "bf16": (TensorProto.BFLOAT16, ml_dtypes.bfloat16)}
 
+ROUNDOFF = {"f16": 2.0**-11, "bf16": 2.0**-8}
+"""Unit roundoff: half the distance from 1 to the next number."""
+
+ROUNDINGS = 16.0
+"""
+Unit roundoffs by which results may differ, as a share of the largest one, between engines that round at other places.
+
+Each operator rounds its result: a dozen times per layer, so that some 150 roundings, which grow as the root of their
+number, follow each other in a network of 12 layers. Against float64 the rounding after each operator alone (the numpy
+meaning) makes 7 of them, in f16 and in bf16; an engine that keeps f32 between operators makes fewer.
+"""
+
+
+def tolerance(name: str) -> float:
+    """What results in the element type called `name` may differ by, as a share of the largest."""
+    return ROUNDINGS * ROUNDOFF[name]
+
 
 def _narrowed(tensor: onnx.TensorProto, dtype: type[np.generic]) -> onnx.TensorProto:
     """A tensor in another element type; numbers beyond it, as masks use them, become its largest ones."""
