@@ -9,13 +9,34 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import DiagnosticException
 
 from aicc.dialects.graph.buffers import search_folder
+from aicc.frontends.errors import ModelError
 from aicc.lowering.parse import parse_module
+from aicc.runtime.image import MAGIC
 
 
 def model_folder(model: Any) -> Path | None:
     """The folder in which files that `model` names are found: that of its own file; None for the current one."""
     is_path = isinstance(model, PathLike) or (isinstance(model, str) and "\n" not in model)
     return Path(cast("str | PathLike[str]", model)).parent if is_path else None
+
+
+def refuse_programs(model: Path | bytes) -> None:
+    """
+    Says of a compiled program, found where a model is expected, what it is.
+
+    Raises:
+        ModelError: the file, or the bytes, are such a program.
+    """
+    if isinstance(model, bytes):
+        head, name = model[: len(MAGIC)], "the model"
+    else:
+        try:
+            with open(model, "rb") as file:
+                head, name = file.read(len(MAGIC)), str(model)
+        except (OSError, ValueError):
+            return  # Whoever reads the model says what is wrong.
+    if head == MAGIC:
+        raise ModelError(f"{name}: is a compiled program, expected a model; run it with 'aicc run' or aicc.load")
 
 
 def _read_text(path: Path) -> str:
@@ -37,12 +58,15 @@ def load_module(model: Any, shapes: Mapping[str, int] | None = None) -> ModuleOp
         ParseError: for text that is no IR.
         ModelError: for an ONNX model that is broken or holds what is not supported.
         FileNotFoundError: for a path that does not exist.
+        ValueError: for an empty text.
         TypeError: for anything else.
     """
     if isinstance(model, ModuleOp):
         return _fixed(model.clone(), shapes)
     if isinstance(model, str) and "\n" in model:
         return _fixed(parse_module(model), shapes)
+    if model == "":
+        raise ValueError("the model is an empty text, expected a path or textual IR")
     if isinstance(model, str | PathLike):
         path = Path(cast("str | PathLike[str]", model))
         if path.suffix == ".mlir":
@@ -55,6 +79,8 @@ def load_module(model: Any, shapes: Mapping[str, int] | None = None) -> ModuleOp
         )
     from aicc.frontends.onnx import import_onnx
 
+    if isinstance(model, Path | bytes):
+        refuse_programs(model)
     # The importer can do more with numbers than with symbols that become numbers later.
     return import_onnx(model, shapes=shapes)
 

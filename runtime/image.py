@@ -19,6 +19,7 @@ A weight that another file holds as it is, such as that of the model, may be nam
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -161,15 +162,28 @@ def write_image(
 
 @contextmanager
 def replacing(path: Path) -> Generator[IO[bytes]]:
-    """A new file that takes the place of `path` when the context is left without an exception."""
-    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=TEMPORARY, delete=False) as file:
-        try:
-            yield file
-            file.flush()
-            os.replace(file.name, path)
-        except BaseException:
-            os.unlink(file.name)
+    """
+    A new file that takes the place of `path` when the context is left without an exception.
+
+    Raises:
+        OSError: that cannot be; `path` is the file it names.
+    """
+    try:
+        if path.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=TEMPORARY, delete=False) as file:
+            try:
+                yield file
+                file.flush()
+                os.replace(file.name, path)
+            except BaseException:
+                os.unlink(file.name)
+                raise
+    except OSError as error:
+        if error.errno is None:
             raise
+        # The name of the temporary file says nothing to whoever asked for `path`.
+        raise OSError(error.errno, error.strerror, str(path)) from error
 
 
 def _read(path: Path) -> np.ndarray:

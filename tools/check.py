@@ -26,7 +26,7 @@ from aicc.dialects.graph.dtypes import numpy_dtype
 from aicc.frontends.errors import ModelError, Problem
 from aicc.lowering.pipelines import PipelineOptions
 from aicc.runtime.signature import Signature, TensorInfo, parse_signature
-from aicc.source import load_module, model_folder
+from aicc.source import load_module, model_folder, refuse_programs
 from aicc.tools.diagnostics import from_exception
 from aicc.transforms.diagnostics import LocatedError, location_names
 
@@ -115,6 +115,7 @@ def check_model(model: str, options: PipelineOptions, pipeline: str, sizes: Mapp
         ParseError, DiagnosticException: the file is no model at all.
         UnknownSizeError: `sizes` names what is no symbol of the model.
     """
+    refuse_programs(Path(model))
     facts = _onnx_facts(Path(model)) if Path(model).suffix != ".mlir" else dict[str, Any]()
     with paused_collector():
         try:

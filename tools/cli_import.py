@@ -9,12 +9,18 @@ from pathlib import Path
 from xdsl.printer import Printer
 
 from aicc.dialects.graph.buffers import has_buffers, save_buffers
+from aicc.frontends.errors import ModelError
 from aicc.frontends.onnx import import_onnx
+from aicc.source import refuse_programs
 
 
 def import_command(options: argparse.Namespace) -> int:
     """Writes `options.output` and, if the model has large weights, a file of the same name ending in `.safetensors`."""
-    module = import_onnx(Path(options.model))
+    model = Path(options.model)
+    refuse_programs(model)
+    if model.suffix == ".mlir":
+        raise ModelError(f"{model}: is textual IR already, expected an ONNX model")
+    module = import_onnx(model)
     if options.output == "-":
         Printer(sys.stdout).print_op(module)
         print()

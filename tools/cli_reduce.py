@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import DiagnosticException, VerifyException
 
 from aicc.dialects.graph.buffers import inline_constants, search_folder
-from aicc.source import load_module
+from aicc.source import load_module, refuse_programs
 from aicc.tools.cli_errors import UsageError
 from aicc.tools.compile_options import compile_options
 from aicc.tools.limited import Limits
@@ -71,6 +71,7 @@ def _checker(
 
 
 def _reduce_onnx(path: Path, output: Path, options: argparse.Namespace, trial: Trial) -> int:
+    refuse_programs(path)
     import onnx
     from google.protobuf.message import DecodeError
 

@@ -62,6 +62,8 @@ def _run(source: Any, options: argparse.Namespace, chosen: Mapping[str, Any], st
         model = None if options.interpret else _compile(source, chosen)
     if timing is not None:
         print(timing.report(), file=sys.stderr)
+    if options.profile and _is_saved(source) and model is not None and not model.kernel_calls:
+        raise UsageError(f"--profile: {source} notes no times, expected one made by 'aicc compile --profile'")
     inputs, outputs, run = _interpreted(source) if model is None else _compiled(model)
     ready = time.perf_counter()
     arrays = input_arrays(inputs, options.input, options.size)
@@ -82,9 +84,13 @@ def _run(source: Any, options: argparse.Namespace, chosen: Mapping[str, Any], st
 _Run = Callable[[Mapping[str, np.ndarray]], Sequence[np.ndarray]]
 
 
+def _is_saved(source: Any) -> bool:
+    return isinstance(source, str) and "\n" not in source and source.endswith(SAVED)
+
+
 def _compile(source: Any, chosen: Mapping[str, Any]) -> Model:
     """A saved model as it is; anything else is compiled."""
-    if isinstance(source, str) and source.endswith(SAVED):
+    if _is_saved(source):
         from aicc.runtime.loading import load
 
         return load(source, threads=chosen["threads"])

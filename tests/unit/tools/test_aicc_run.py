@@ -112,3 +112,15 @@ def test_broken_sources(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
             assert main(["run", str(path), flag]) == 1
             error = capsys.readouterr().err
             assert message in error and "Traceback" not in error and "internal" not in error, error
+
+
+def test_a_saved_model_without_times_is_refused_before_it_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    model, saved = tmp_path / "mixed.mlir", tmp_path / "mixed.aicc"
+    model.write_text(MIXED)
+    for flags, status in (([], 2), (["--profile"], 0)):
+        assert main(["compile", str(model), "-o", str(saved), *flags]) == 0
+        capsys.readouterr()
+        assert main(["run", str(saved), "--profile"]) == status
+        out, error = capsys.readouterr()
+        assert bool(out) == (status == 0)
+        assert ("'aicc compile --profile'" in error) == (status == 2)
