@@ -20,6 +20,9 @@ LIGHT_BODY = 12
 NEAR = 4
 """Elements this far apart are read with the vectors between them."""
 
+LEAST_PART = 4
+"""Elements that are contiguous in the input, at least, for blocks of them to be transposed."""
+
 TRANSPOSED = 3.0
 """What a load costs that is transposed in registers, in times what a contiguous one does."""
 
@@ -83,9 +86,12 @@ def transposed_block(kernel: Kernel, nest: Nest, lane: Loop) -> Block | None:
         lanes = kernel.facts.lanes(8 * access.bytes) if access.bytes >= 4 else 16 // access.bytes
         rows = max(kernel.facts.cache_line_bytes // access.bytes, lanes) if access.bytes >= 4 else lanes
         for loop in nest.parallel:
-            fits = loop.trips >= rows and lane.trips >= lanes > 1
+            # Rows of an image may be shorter than a line: a half or a quarter of it, then.
+            sizes = (rows, rows // 2, rows // 4) if access.bytes >= 4 else (rows,)
+            part = next((size for size in sizes if loop.trips >= size >= LEAST_PART), 0)
+            fits = part > 0 and lane.trips >= lanes > 1
             if fits and access.moves[loop].stride == 1 and loop is not lane and not loop.limit:
-                return Block(loop, rows, lanes)
+                return Block(loop, part, lanes)
     return None
 
 

@@ -182,6 +182,13 @@ def test_transposes_go_by_blocks_whichever_side_does_not_fill_them(shape: tuple[
     assert tile.tile_sizes == (16, 16)
 
 
+@pytest.mark.parametrize(("rows", "part"), [(14, 8), (7, 4)])
+def test_transposes_of_short_rows_go_by_parts_of_a_line(rows: int, part: int):
+    wide = TargetFacts(vector_bits=512, vector_registers=32)
+    (tile,) = [op for op in steps(transposed(rows, 576), wide) if isinstance(op, TileOp)]
+    assert tile.tile_sizes == (part, 16)
+
+
 def test_small_work_stays_on_one_thread():
     assert not any(isinstance(op, ParallelizeOp) for op in steps(add([100])))
     assert any(isinstance(op, ParallelizeOp) for op in steps(add([1000, 1000])))
