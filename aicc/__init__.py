@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from aicc.runtime.loading import load
     from aicc.runtime.model import Model
 
+    __version__: str
+
 __all__ = ["InputError", "Model", "ProgramError", "compile", "load"]
 
 _HOMES = {
@@ -31,10 +33,14 @@ _HOMES = {
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *__all__, "__version__"})
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("aicc")
     if name not in _HOMES:
         raise AttributeError(f"module 'aicc' has no attribute '{name}'")
     from importlib import import_module

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -57,15 +58,22 @@ def compile(
 
     Raises:
         DiagnosticException, ModelError: the model is broken or holds what is not supported; all of it is listed.
+        TypeError: the model or an option is of a kind that is not taken.
         ValueError: an option is out of range.
         CompilerFault: a fault in aicc itself; the message says how to reproduce it.
     """
+    from aicc.runtime.threads import thread_count
+
+    for name, flag in {"fast_math": fast_math, "winograd": winograd, "cache": cache, "profile": profile}.items():
+        _check_kind(name, flag, bool, "True or False")
+    _check_kind("target", target, str, "the name of a machine")
+    _check_kind("schedules", schedules, str | PathLike | None, "a path or None")
+    thread_count(threads)
+    _check_kind("opt_level", opt_level, int, "an integer")
     if opt_level not in OPT_LEVELS:
         raise ValueError(f"opt_level is {opt_level}, expected one of {', '.join(map(str, OPT_LEVELS))}")
     if schedules is not None and opt_level != 2:
         raise ValueError(f"schedules are given, but opt_level is {opt_level}, expected 2")
-    if threads is not None and threads < 1:
-        raise ValueError(f"threads is {threads}, expected at least 1")
     fixed = fixed_sizes(shapes)
     wanted = hinted_sizes(hints, fixed)
 
@@ -83,6 +91,11 @@ def compile(
     return Model(
         general[0], threads=threads, variants=variants, compiles=hits.count(False), cache_hits=hits.count(True)
     )
+
+
+def _check_kind(name: str, value: object, kind: Any, expected: str) -> None:
+    if not isinstance(value, kind):
+        raise TypeError(f"{name} is {value!r}, expected {expected}")
 
 
 def _load(model: Any, pipeline: str, chosen: Mapping[str, Any], *, cache: bool) -> tuple[LoadedProgram, bool]:

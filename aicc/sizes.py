@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 from operator import index
+from typing import Any, cast
 
 MOST_VARIANTS = 16
 """Programs for known sizes that one model may have; each takes time to compile."""
@@ -20,14 +21,28 @@ def _size(what: str, value: object) -> int:
     return size
 
 
+def _by_symbol(what: str, given: object) -> Mapping[str, object]:
+    """What the user gave for symbols, which must be a mapping from their names; empty for None."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise TypeError(f"{what} is {given!r}, expected a mapping from names of symbols to sizes")
+    found = cast("Mapping[Any, object]", given)
+    for name in found:
+        if not isinstance(name, str):
+            raise TypeError(f"{what}: {name!r} is no name of a symbol")
+    return found
+
+
 def fixed_sizes(shapes: Mapping[str, int] | None) -> dict[str, int]:
     """
     `shapes` as plain integers, sorted by name.
 
     Raises:
+        TypeError: it is no mapping from names.
         ValueError: one is no size.
     """
-    return {name: _size(f"shapes: '{name}'", size) for name, size in sorted((shapes or {}).items())}
+    return {name: _size(f"shapes: '{name}'", size) for name, size in sorted(_by_symbol("shapes", shapes).items())}
 
 
 def hinted_sizes(hints: Mapping[str, int | Sequence[int]] | None, fixed: Mapping[str, int]) -> dict[str, list[int]]:
@@ -35,12 +50,13 @@ def hinted_sizes(hints: Mapping[str, int | Sequence[int]] | None, fixed: Mapping
     `hints` as lists of integers, each once.
 
     Raises:
+        TypeError: it is no mapping from names.
         ValueError: one is no size, or of a symbol that is fixed, or the combinations are too many.
     """
     found: dict[str, list[int]] = {}
     count = 1
-    for name, given in (hints or {}).items():
-        values: Iterable[object] = given if isinstance(given, Iterable) else [given]
+    for name, given in _by_symbol("hints", hints).items():
+        values = cast("Iterable[object]", given) if isinstance(given, Iterable) else [given]
         found[name] = list(dict.fromkeys(_size(f"hints: '{name}'", value) for value in values))
         if name in fixed:
             raise ValueError(f"hints: '{name}' is fixed at {fixed[name]} by shapes")

@@ -21,7 +21,7 @@ from aicc.runtime.profile import BYTES, FLOPS, RUNS, Profile, kernel_times, rese
 from aicc.runtime.program import LoadedProgram
 from aicc.runtime.results import named_out
 from aicc.runtime.signature import KernelCall, TensorInfo
-from aicc.runtime.threads import default_threads
+from aicc.runtime.threads import thread_count
 from aicc.runtime.variants import Stats, VariantCaller, VariantStats, share_constants
 
 Out = Mapping[str, np.ndarray] | Sequence[np.ndarray | None] | np.ndarray
@@ -55,15 +55,13 @@ class Model:
         cache_hits: int = 0,
     ) -> None:
         """`variants` are loaded programs for known sizes, and have nothing to do with those of `program` itself."""
-        if threads is not None and threads < 1:
-            raise ValueError(f"threads is {threads}, expected at least 1")
+        self._threads = thread_count(threads)
         self._program = program if isinstance(program, LoadedProgram) else LoadedProgram(program)
         self._variants = list(variants)
         if isinstance(program, CompiledProgram):
             self._variants += [(one.sizes, LoadedProgram(one.program)) for one in program.variants]
         self._made = (compiles, cache_hits)
         signature = self._program.signature
-        self._threads = default_threads() if threads is None else threads
         self._inputs = signature.inputs
         self._outputs = signature.outputs
         self._input_names = [info.name for info in self._inputs]

@@ -8,6 +8,7 @@ import ctypes
 import os
 import threading
 from functools import cache
+from operator import index
 
 _OPENMP_LIBRARIES = ("libgomp.so.1", "libomp.so.5", "libomp.so", "libiomp5.so")
 
@@ -47,6 +48,25 @@ def openmp_symbols() -> dict[str, int]:
 def default_threads() -> int:
     """The cores this process may run on."""
     return len(os.sched_getaffinity(0))
+
+
+def thread_count(threads: int | None) -> int:
+    """
+    The most threads a call uses, of what the user said: None means the cores this process may run on.
+
+    Raises:
+        TypeError: it is no integer.
+        ValueError: it is below 1.
+    """
+    if threads is None:
+        return default_threads()
+    try:
+        count = index(threads)
+    except TypeError:
+        raise TypeError(f"threads is {threads!r}, expected an integer or None") from None
+    if count < 1:
+        raise ValueError(f"threads is {count}, expected at least 1")
+    return count
 
 
 class ThreadShare:

@@ -185,17 +185,50 @@ def test_every_kind_of_source(tmp_path: Path):
         check(aicc.compile(source)(x, w), x, w)
     with pytest.raises(TypeError, match="cannot compile a int"):
         aicc.compile(3)
+    with pytest.raises(ValueError, match="the model is an empty text, expected a path or textual IR"):
+        aicc.compile("")
     with pytest.raises(FileNotFoundError):
         aicc.compile(tmp_path / "none.mlir")
 
 
 @pytest.mark.parametrize(
     "options, message",
-    [({"threads": 0}, "threads is 0"), ({"opt_level": 1}, "opt_level is 1"), ({"target": "pdp11"}, "pdp11")],
+    [
+        ({"threads": 0}, "threads is 0"),
+        ({"opt_level": 1}, "opt_level is 1"),
+        ({"opt_level": [2]}, r"opt_level is \[2\]"),
+        ({"target": "pdp11"}, "pdp11"),
+    ],
 )
 def test_options_out_of_range(options: dict[str, object], message: str):
     with pytest.raises(Exception, match=message):
         aicc.compile(TEXT, **options)  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ({"threads": "2"}, "threads is '2', expected an integer or None"),
+        ({"threads": 1.5}, "threads is 1.5, expected an integer or None"),
+        ({"shapes": [1]}, r"shapes is \[1\], expected a mapping from names of symbols to sizes"),
+        ({"shapes": {0: 1}}, "shapes: 0 is no name of a symbol"),
+        ({"hints": 8}, "hints is 8, expected a mapping from names of symbols to sizes"),
+        ({"target": None}, "target is None, expected the name of a machine"),
+        ({"schedules": 1}, "schedules is 1, expected a path or None"),
+        ({"fast_math": "no"}, "fast_math is 'no', expected True or False"),
+        ({"cache": None}, "cache is None, expected True or False"),
+    ],
+)
+def test_options_of_other_kinds(options: dict[str, object], message: str):
+    with pytest.raises(TypeError, match=message):
+        aicc.compile(TEXT, **options)  # pyright: ignore[reportArgumentType]
+
+
+def test_threads_of_other_kinds_for_a_program():
+    model = aicc.compile(TEXT)
+    with pytest.raises(TypeError, match="threads is '2', expected an integer or None"):
+        model.with_threads("2")  # pyright: ignore[reportArgumentType]
+    assert model.with_threads(np.int64(2)).threads == 2  # pyright: ignore[reportArgumentType]
 
 
 def test_fast_math_changes_rounding_only():

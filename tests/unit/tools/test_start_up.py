@@ -9,6 +9,8 @@ import pytest
 from xdsl.dialects import get_all_dialects
 from xdsl.transforms import get_all_passes
 
+import aicc
+from aicc.tools import aicc_cli
 from aicc.tools.universe import AICC_UNIVERSE
 
 HEAVY = ("xdsl", "numpy", "llvmlite", "onnx")
@@ -70,3 +72,9 @@ def test_dialect_is_what_its_name_says(name: str):
 @pytest.mark.parametrize("name", sorted(AICC_UNIVERSE.all_passes))
 def test_pass_is_what_its_name_says(name: str):
     assert AICC_UNIVERSE.all_passes[name]().name == name
+
+
+def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]):
+    assert aicc_cli.main(["--version"]) == 0
+    assert capsys.readouterr().out == f"aicc {aicc.__version__}\n"
+    assert "__version__" in dir(aicc)
