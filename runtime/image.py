@@ -171,6 +171,8 @@ def replacing(path: Path) -> Generator[IO[bytes]]:
     try:
         if path.is_dir():
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+        if path.exists() and not path.is_file():  # A device such as /dev/null must not give way to a file.
+            raise OSError(errno.EINVAL, "is no regular file and cannot be replaced", str(path))
         with tempfile.NamedTemporaryFile(dir=path.parent, prefix=TEMPORARY, delete=False) as file:
             try:
                 yield file

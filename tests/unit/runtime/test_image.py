@@ -86,18 +86,19 @@ def test_a_file_that_cannot_be_completed_leaves_the_old_one(tmp_path: Path, monk
     assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
 
 
-@pytest.mark.parametrize("place", ["none/x.aicc", "folder", "file/x.aicc"])
+@pytest.mark.parametrize("place", ["none/x.aicc", "folder", "file/x.aicc", "pipe"])
 def test_a_place_that_cannot_be_written_is_named_as_it_was_given(tmp_path: Path, place: str):
     path, _ = saved(tmp_path)
     model = aicc.load(path)
     (tmp_path / "folder").mkdir()
     (tmp_path / "file").touch()
+    os.mkfifo(tmp_path / "pipe")
     before = sorted(tmp_path.rglob("*"))
     with pytest.raises(OSError) as error:
         model.save(tmp_path / place)
     assert error.value.filename == str(tmp_path / place) and error.value.filename2 is None
     assert image.TEMPORARY not in str(error.value)
-    assert sorted(tmp_path.rglob("*")) == before
+    assert sorted(tmp_path.rglob("*")) == before and (tmp_path / "pipe").is_fifo()
 
 
 def regions(path: Path) -> dict[str, list[int]]:
