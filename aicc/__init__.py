@@ -15,17 +15,19 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from aicc.compiler import compile
+    from aicc.errors import CompileError
     from aicc.runtime.errors import InputError, ProgramError
     from aicc.runtime.loading import load
     from aicc.runtime.model import Model
 
     __version__: str
 
-__all__ = ["InputError", "Model", "ProgramError", "compile", "load"]
+__all__ = ["CompileError", "InputError", "Model", "ProgramError", "compile", "load"]
 
 _HOMES = {
     "compile": "aicc.compiler",
     "load": "aicc.runtime.loading",
+    "CompileError": "aicc.errors",
     "Model": "aicc.runtime.model",
     "InputError": "aicc.runtime.errors",
     "ProgramError": "aicc.runtime.errors",

@@ -236,7 +236,7 @@ def signature_text(module: ModuleOp) -> tuple[str, bool]:
         elif name == StringAttr("prepare"):
             has_prepare = True
     if text is None:
-        raise ValueError("the module has no function @main with an aicc.signature")
+        raise DiagnosticException("the module has no function @main with an aicc.signature")
     return text, has_prepare
 
 

@@ -13,6 +13,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from aicc.errors import compile_errors
 from aicc.model_content import content_of
 from aicc.runtime.cache_folder import surely_missing
 from aicc.sizes import combinations, fixed_sizes, hinted_sizes
@@ -57,9 +58,10 @@ def compile(
     combination), which run when the arrays of a call have them; any other size still goes. `Model.stats` counts.
 
     Raises:
-        DiagnosticException, ModelError: the model is broken or holds what is not supported; all of it is listed.
+        CompileError: the model is broken or holds what is not supported; all of it is listed, with its place.
         TypeError: the model or an option is of a kind that is not taken.
-        ValueError: an option is out of range.
+        ValueError: an option is out of range, or names what the model or this machine does not have.
+        OSError: the file of the model cannot be read.
         CompilerFault: a fault in aicc itself; the message says how to reproduce it.
     """
     from aicc.runtime.threads import thread_count
@@ -82,8 +84,9 @@ def compile(
         given = None if schedules is None else str(schedules)
         return _load(model, OPT_LEVELS[opt_level], {**options, "schedules": given, "shapes": sizes}, cache=cache)
 
-    general = load(fixed)
-    others = [(sizes, load({**fixed, **sizes})) for sizes in combinations(wanted, general[0].signature.symbols)]
+    with compile_errors(model):
+        general = load(fixed)
+        others = [(sizes, load({**fixed, **sizes})) for sizes in combinations(wanted, general[0].signature.symbols)]
     from aicc.runtime.model import Model
 
     hits = [found for _, found in (general, *(one for _, one in others))]

@@ -57,7 +57,7 @@ def load_module(model: Any, shapes: Mapping[str, int] | None = None) -> ModuleOp
     Raises:
         ParseError: for text that is no IR.
         ModelError: for an ONNX model that is broken or holds what is not supported.
-        FileNotFoundError: for a path that does not exist.
+        OSError: for a file that cannot be read.
         ValueError: for an empty text.
         TypeError: for anything else.
     """

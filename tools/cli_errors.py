@@ -7,6 +7,7 @@ from pathlib import Path
 
 from xdsl.utils.exceptions import DiagnosticException, ParseError
 
+from aicc.errors import CompileError
 from aicc.faults import CompilerFault
 from aicc.frontends.errors import ModelError
 from aicc.runtime.errors import InputError, ProgramError
@@ -26,6 +27,9 @@ def report(error: Exception) -> int:
     if isinstance(error, UsageError):
         print(f"aicc: error: {error}", file=sys.stderr)
         return 2
+    if isinstance(error, CompileError) and error.line:
+        print(error, file=sys.stderr)
+        return 1
     # The list in an error of an importer has a line for each thing; a rendered diagnostic is one line.
     if isinstance(error, DiagnosticException | ParseError) and not isinstance(error, ModelError):
         print(render(from_exception(error), _source, tool="aicc"), file=sys.stderr)

@@ -70,7 +70,7 @@ def from_exception(error: DiagnosticException | ParseError) -> Diagnostic:
             found = replace(found, notes=notes)
         return found
     if isinstance(error, LocatedError):
-        return from_message(Message("error", str(error), error.location, error.notes))
+        return from_message(Message("error", error.text, error.location, error.notes))
     return Diagnostic("error", tidy(str(error)))
 
 

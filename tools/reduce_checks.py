@@ -24,6 +24,7 @@ from aicc.runtime.signature import TensorInfo
 from aicc.source import load_module
 from aicc.tools.cli_inputs import input_arrays
 from aicc.tools.debug_compare import difference
+from aicc.tools.diagnostics import from_exception
 from aicc.tools.limited import ANSWER, Limits, Outcome, run_limited
 from aicc.tools.runner import BrokenIR, InternalFault
 
@@ -74,9 +75,11 @@ class Trial:
             while cause.__cause__ is not None:
                 cause = cause.__cause__
             return f"{CRASH}\n{_place(error)}{type(cause).__name__}: {cause}"
-        except (DiagnosticException, ParseError, InputError, ProgramError) as error:
-            kind = CRASH if "internal fault" in str(error) else DIAGNOSTIC
-            return f"{kind}\n{error}"
+        except (DiagnosticException, ParseError) as error:
+            text = from_exception(error).text
+        except (InputError, ProgramError) as error:
+            text = str(error)
+        return f"{CRASH if 'internal fault' in text else DIAGNOSTIC}\n{text}"
 
     def _run(self, model: bytes | str) -> str:
         from aicc.compiler import compile

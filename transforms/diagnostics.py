@@ -44,6 +44,7 @@ class LocatedError(DiagnosticException):
 
     def __init__(self, text: str, location: LocationAttr, notes: tuple[Message, ...] = ()):
         super().__init__(text)
+        self.text = text
         self.location = location
         self.notes = notes
 

@@ -27,7 +27,7 @@ from aicc.transforms.symbols import SymbolSubstitution
 _CHECKS = "aicc.checks"
 
 
-class UnknownSymbolError(DiagnosticException):
+class UnknownSymbolError(DiagnosticException, ValueError):
     """A size is given for a symbol that the inputs of `@main` do not have."""
 
 

@@ -60,7 +60,8 @@ def import_onnx(model: str | Path | bytes | ModelProto, *, shapes: Mapping[str, 
     nodes theirs in locations. Weights are buffers that refer to the memory (or mapped file) they were found in.
 
     Raises:
-        ModelError: if the model cannot be read or is not valid, or listing all in it that is not supported.
+        ModelError: if the model is not valid, or listing all in it that is not supported.
+        OSError: if its file cannot be read.
     """
     source = load(model)
     try:

@@ -74,7 +74,8 @@ def load(model: str | Path | bytes | ModelProto) -> Source:
     The model, parsed.
 
     Raises:
-        ModelError: if it cannot be read or is damaged, or the package `onnx` is not installed.
+        ModelError: if it is damaged, or the package `onnx` is not installed.
+        OSError: if the file cannot be read.
     """
     try:
         from onnx import ModelProto
@@ -91,8 +92,8 @@ def load(model: str | Path | bytes | ModelProto) -> Source:
             if os.fstat(file.fileno()).st_size == 0:
                 raise ModelError(f"{path}: the file is empty")
             data = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
-    except (OSError, ValueError) as error:
-        raise ModelError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
+    except ValueError as error:
+        raise ModelError(f"{path}: cannot be read: {error}") from error
     return _parse(data, str(path), path.resolve().parent)
 
 

@@ -106,9 +106,9 @@ def test_damaged_models_end_in_one_error():
 
 
 def test_files_that_cannot_be_read(tmp_path):
-    with pytest.raises(ModelError, match=r"nothing\.onnx: cannot be read: No such file"):
+    with pytest.raises(FileNotFoundError, match=r"nothing\.onnx"):
         import_onnx(tmp_path / "nothing.onnx")
-    with pytest.raises(ModelError, match="cannot be read"):
+    with pytest.raises(IsADirectoryError):
         import_onnx(tmp_path)
     (tmp_path / "empty.onnx").touch()
     with pytest.raises(ModelError, match="the file is empty"):

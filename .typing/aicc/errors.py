@@ -1,0 +1,1 @@
+../../aicc/errors.py
