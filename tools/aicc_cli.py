@@ -140,7 +140,7 @@ def _add_input_options(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME=FILE.npy|random",
-        help="value of an input; inputs that are not given are random (seed 0)",
+        help="value of an input; others are random (seed 0), of sizes that fit",
     )
     _add_size_option(parser)
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from aicc.runtime.expressions import compile_expression
+from aicc.runtime.expressions import compile_expression, linear_form
 from aicc.runtime.signature import TensorInfo
 from aicc.tools.cli_values import UsageError, named_values
 
@@ -28,11 +28,11 @@ def sizes_given(texts: Sequence[str]) -> dict[str, int]:
 
 def input_arrays(infos: Sequence[TensorInfo], given: Sequence[str], texts: Sequence[str]) -> dict[str, np.ndarray]:
     """
-    An array for each of `infos`: from the file that `given` (`NAME=FILE.npy`) names for it, else random, with the
-    values of symbols in `texts` (`SYMBOL=N`), 1 by default.
+    An array for each of `infos`: from the file that `given` (`NAME=FILE.npy`) names for it, else random, of the sizes
+    that the given ones tell; symbols that they do not tell have their values in `texts` (`SYMBOL=N`), 1 by default.
 
     Raises:
-        UsageError: there is no such input or symbol, or a file holds no array.
+        UsageError: there is no such input or symbol, a file holds no array, or has another size than `texts` say.
         OSError: a file cannot be read.
     """
     files, sizes = named_values(given, "--input"), sizes_given(texts)
@@ -46,12 +46,38 @@ def input_arrays(infos: Sequence[TensorInfo], given: Sequence[str], texts: Seque
     for name in sizes:
         if name not in symbols:
             raise UsageError(f"--size {name}: the model has {', '.join(symbols) or 'no symbols'}")
-    generator = np.random.default_rng(0)
-    arrays: dict[str, np.ndarray] = {}
+    asked = frozenset(sizes)
+    read = {info.name: _read(files[info.name], info) for info in infos if files.get(info.name, "random") != "random"}
     for info in infos:
-        file = files.get(info.name, "random")
-        arrays[info.name] = _random(info, sizes, generator) if file == "random" else _read(file, info)
-    return arrays
+        if info.name in read:
+            _learn(info, read[info.name].shape, symbols, sizes, given=asked)
+    generator = np.random.default_rng(0)
+    return {info.name: read[info.name] if info.name in read else _random(info, sizes, generator) for info in infos}
+
+
+def _learn(
+    info: TensorInfo, shape: Sequence[int], symbols: Sequence[str], sizes: dict[str, int], *, given: frozenset[str]
+) -> None:
+    """
+    Adds to `sizes` what the shape of an array for `info` tells of `symbols`; the `given` ones must be the same.
+
+    Whether the array fits otherwise is for the model to say.
+    """
+    if len(shape) != len(info.shape):
+        return
+    for axis, (found, dim) in enumerate(zip(shape, info.shape, strict=True)):
+        form = linear_form(dim, symbols) if isinstance(dim, str) else None
+        if form is None:
+            continue
+        name, factor, offset = form
+        value, rest = divmod(found - offset, factor)
+        if rest or value < 0:
+            continue
+        if sizes.setdefault(name, value) != value and name in given:
+            raise UsageError(
+                f"--size {name}={sizes[name]}: {name} is {value} from the array given for '{info.name}', "
+                f"whose dim {axis} is {found}"
+            )
 
 
 def _read(path: str, info: TensorInfo) -> np.ndarray:
@@ -78,8 +104,8 @@ def _random(info: TensorInfo, sizes: Mapping[str, int], generator: np.random.Gen
 
 def _symbols(text: str) -> list[str]:
     """The symbols in the expression of a size."""
-    names = re.findall(r"`([^`]*)`|([A-Za-z_][A-Za-z0-9_.$]*)", text)
-    return sorted({quoted or plain for quoted, plain in names})
+    names = re.findall(r"`((?:[^`\\]|\\.)*)`|([A-Za-z_][A-Za-z0-9_.$]*)", text)
+    return sorted({re.sub(r"\\(.)", r"\1", quoted) or plain for quoted, plain in names})
 
 
 def _size(text: str, sizes: Mapping[str, int]) -> int:

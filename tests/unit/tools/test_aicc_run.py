@@ -124,3 +124,38 @@ def test_a_saved_model_without_times_is_refused_before_it_runs(tmp_path: Path, c
         out, error = capsys.readouterr()
         assert bool(out) == (status == 0)
         assert ("'aicc compile --profile'" in error) == (status == 2)
+
+
+SIZED = """func.func @main(%x: tensor<?x2xf32, #graph.dims<2*N + 1>> {aicc.name = "x"},
+                %y: tensor<?xf32, #graph.dims<N>> {aicc.name = "y"},
+                %z: tensor<?xf32, #graph.dims<M>> {aicc.name = "z"})
+    -> (tensor<?xf32, #graph.dims<N>>, tensor<?xf32, #graph.dims<M>>) {
+  func.return %y, %z : tensor<?xf32, #graph.dims<N>>, tensor<?xf32, #graph.dims<M>>
+}
+"""
+
+
+@pytest.mark.parametrize("command", [["run"], ["run", "--interpret"], ["debug"]])
+def test_random_inputs_have_the_sizes_that_given_ones_tell(
+    command: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    model, x = tmp_path / "sized.mlir", tmp_path / "x.npy"
+    model.write_text(SIZED)
+    np.save(x, np.zeros((9, 2), np.float32))
+    common = [command[0], str(model), *command[1:], "--input", f"x={x}", "--size", "M=3"]
+    assert main(common) == 0
+    found = capsys.readouterr().out
+    assert command == ["debug"] or ("float32[4]" in found and "float32[3]" in found)
+    assert main([*common, "--size", "N=4"]) == 0
+    assert main([*common, "--size", "N=5"]) == 2
+    assert "--size N=5: N is 4 from the array given for 'x', whose dim 0 is 9" in capsys.readouterr().err
+
+
+def test_two_arrays_that_contradict_each_other(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    model = tmp_path / "sized.mlir"
+    model.write_text(SIZED)
+    np.save(tmp_path / "x.npy", np.zeros((9, 2), np.float32))
+    np.save(tmp_path / "y.npy", np.zeros(5, np.float32))
+    given = [f"--input={name}={tmp_path / name}.npy" for name in "xy"]
+    assert main(["run", str(model), *given]) == 1
+    assert "'y' dim 0 is 5, but N is 4 from 'x' dim 0" in capsys.readouterr().err
