@@ -82,7 +82,7 @@ def test_errors_are_those_of_a_compilation_here(tmp_path: Path):
         "try:\n  aicc.compile(3)\nexcept Exception as error: print(type(error).__name__)\n",
         tmp_path,
     )
-    assert printed == ["ParseError True", "ModelError", "ModelError", "TypeError"]
+    assert printed == ["CompileError True", "CompileError", "FileNotFoundError", "TypeError"]
 
 
 @pytest.mark.parametrize(
