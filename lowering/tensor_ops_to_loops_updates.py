@@ -24,9 +24,9 @@ from aicc.dialects.tensor_ops.ops import CallOp, ConcatOp, ViewOp
 
 def updated_arguments(function: FuncOp, calls: Sequence[CallOp]) -> dict[int, int]:
     """
-    For each result of a kernel at the tensor_ops level that is an argument with elements replaced or, if all `calls` of
-    it append so to what a loop carries, with elements behind it: its position, and the position of the argument, which
-    nothing else in the kernel reads.
+    For each result of a kernel at the tensor_ops level that is an argument with elements replaced: its position, and
+    the position of the argument, which nothing else in the kernel reads. So, too, with elements behind it, if there are
+    `calls` of the kernel and all append so to what a loop carries.
     """
     found: dict[int, int] = {}
     last = function.body.block.last_op
@@ -37,7 +37,8 @@ def updated_arguments(function: FuncOp, calls: Sequence[CallOp]) -> dict[int, in
         base = owner.base if isinstance(owner, ScatterOp) else _prefix(owner)
         if not isinstance(base, BlockArgument) or base.block is not function.body.block or not base.has_one_use():
             continue
-        if isinstance(owner, ScatterOp) or all(grown_argument(call, position, base.index) for call in calls):
+        grows = [grown_argument(call, position, base.index) is not None for call in calls]
+        if isinstance(owner, ScatterOp) or (grows and all(grows)):
             found[position] = base.index
     return found
 

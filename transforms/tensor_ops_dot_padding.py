@@ -38,7 +38,7 @@ def pad_bytes(op: StructuredOp, position: int) -> None:
     inputs, _ = operands_of(op)
     operand = inputs[position]
     element = element_scalar(operand.value.type)
-    if not isinstance(element, IntegerType) or operand.fill != scalar_constant(0, element):
+    if operand.fill != scalar_constant(0, element) or not isinstance(element, IntegerType):
         return
     producer = operand.value.owner
     if element == i8:
