@@ -13,7 +13,8 @@ dequantised numbers.
 Applies to `graph.matmul`, `graph.linear` and `graph.conv` in f32 whose operands are both dequantised integers of 8 bits
 with scales that do not vary along what is summed over, if no sum of K products can leave i32. Convolutions must have
 more than one channel per group, and an even number of them in several groups: others have nothing that dot products
-could take.
+could take. What stands between such ops and only selects elements (pooling by the largest, transposes, slices) works on
+the integers as well (`graph_quantised_selection`).
 """
 
 from __future__ import annotations
@@ -23,84 +24,37 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp, f32, i32
+from xdsl.dialects.builtin import ModuleOp, f32
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from aicc.dialects.graph.arithmetic import AddOp, MulOp, SubOp
+from aicc.dialects.graph.arithmetic import AddOp, MulOp
 from aicc.dialects.graph.assembly import array_values
-from aicc.dialects.graph.buffers import constant_array
 from aicc.dialects.graph.choice import CastOp
 from aicc.dialects.graph.constants import ConstantOp
 from aicc.dialects.graph.conv import ConvOp
 from aicc.dialects.graph.dims import Dim, dim_prod, dims_of
-from aicc.dialects.graph.dtypes import bit_width, is_integer, numpy_dtype
+from aicc.dialects.graph.dtypes import numpy_dtype
 from aicc.dialects.graph.integer_products import ConvIntegerOp, MatmulIntegerOp
-from aicc.dialects.graph.interfaces import OpBuilder, element_type_of
+from aicc.dialects.graph.interfaces import GraphOp, OpBuilder, element_type_of
 from aicc.dialects.graph.matmul import LinearOp, MatmulOp
 from aicc.dialects.graph.movement import ReshapeOp, TransposeOp
+from aicc.transforms.graph_dequantised import Dequantized, find_dequantized, known_array
 from aicc.transforms.graph_functions import main_functions
-from aicc.transforms.graph_rewrite import rewrite
+from aicc.transforms.graph_quantised_selection import same_integers, select_integers
+from aicc.transforms.graph_rewrite import Rules, rewrite
 
 MOST_PRODUCTS = (1 << 31) // (255 * 255)
 """Sums of so many products of differences of 8-bit integers stay within i32."""
 
 
-@dataclass(frozen=True)
-class Dequantized:
-    """What a tensor of floats stands for: `(integers - zero) * scale`."""
-
-    integers: SSAValue
-    scale: SSAValue
-    zero: SSAValue | None
-    """As the model has it: in the type of the integers, or a constant in i32."""
-
-    def varying(self) -> set[int]:
-        """The axes of the tensor along which scale or zero point vary."""
-        rank = len(dims_of(self.integers.type))
-        found: set[int] = set()
-        for value in (self.scale, self.zero):
-            dims = () if value is None else dims_of(value.type)
-            found |= {rank - len(dims) + axis for axis, size in enumerate(dims) if size != 1}
-        return found
-
-
-def find_dequantized(value: SSAValue) -> Dequantized | None:
-    """The integers that `value` stands for; `None` if it is something else."""
-    product = value.owner
-    if not isinstance(product, MulOp) or element_type_of(value) != f32:
-        return None
-    for floats, scale in ((product.lhs, product.rhs), (product.rhs, product.lhs)):
-        cast = floats.owner
-        if not isinstance(cast, CastOp) or dims_of(floats.type) != dims_of(value.type):
-            continue
-        wide, zero = cast.x, None
-        if isinstance(difference := wide.owner, SubOp) and element_type_of(wide) == i32:
-            wide, zero = difference.lhs, difference.rhs
-            if isinstance(zero.owner, CastOp):
-                zero = zero.owner.x
-            elif not isinstance(zero.owner, ConstantOp):
-                continue
-        integers = wide.owner.x if isinstance(wide.owner, CastOp) else wide
-        if not _is_byte(integers) or dims_of(integers.type) != dims_of(value.type):
-            continue
-        if zero is None or isinstance(zero.owner, ConstantOp) or element_type_of(zero) == element_type_of(integers):
-            return Dequantized(integers, scale, zero)
-    return None
-
-
-def _is_byte(value: SSAValue) -> bool:
-    element = element_type_of(value)
-    return is_integer(element) and bit_width(element) == 8
-
-
 def _zero_point(b: OpBuilder, found: Dequantized) -> SSAValue | None:
     """The zero point in the type of the integers; none where it is known to be 0."""
     zero = found.zero
-    if zero is None or not isinstance(zero.owner, ConstantOp):
+    array = None if zero is None else known_array(zero)
+    if zero is None or array is None:
         return zero
-    array = constant_array(zero.owner)
     if not array.any():
         return None
     element = element_type_of(found.integers)
@@ -111,9 +65,10 @@ def _zero_point(b: OpBuilder, found: Dequantized) -> SSAValue | None:
 
 def _in_range(found: Dequantized) -> bool:
     """Whether a constant zero point is an integer of the type."""
-    if found.zero is None or not isinstance(found.zero.owner, ConstantOp):
+    array = None if found.zero is None else known_array(found.zero)
+    if array is None:
         return True
-    limits, array = np.iinfo(numpy_dtype(element_type_of(found.integers))), constant_array(found.zero.owner)
+    limits = np.iinfo(numpy_dtype(element_type_of(found.integers)))
     return bool(((array >= limits.min) & (array <= limits.max)).all())
 
 
@@ -221,4 +176,11 @@ class GraphQuantisedProductsPass(ModulePass):
 
     def apply_to_function(self, ctx: Context, func: FuncOp) -> None:
         """Rewrites one function."""
-        rewrite(func, {ConvOp: [integer_convolution], LinearOp: [integer_linear], MatmulOp: [integer_matmul]})
+        rules: Rules = {
+            ConvOp: [integer_convolution],
+            LinearOp: [integer_linear],
+            MatmulOp: [integer_matmul],
+            CastOp: [same_integers],
+            GraphOp: [select_integers],
+        }
+        rewrite(func, rules)

@@ -317,6 +317,14 @@ class GraphOp(TypedOp, ExecutableOp, ABC):
         del b
         return None
 
+    def selects_elements(self) -> bool:
+        """
+        Whether each element of the result is one of the one operand's, chosen by its place or by the order of numbers.
+
+        Every increasing function of single elements may then be applied before the op or after it.
+        """
+        return False
+
 
 class ControlOp(TypedOp, RegionExecutableOp, ABC):
     """Base of the graph ops that run regions or functions."""

@@ -93,6 +93,9 @@ class ReshapeOp(MovementOp):
     def evaluate(self, operands: Arrays, symbols: Mapping[str, int]) -> Arrays:
         return [operands[0].reshape(evaluate_dims(self.shape.data, symbols))]
 
+    def selects_elements(self) -> bool:
+        return True
+
 
 @irdl_op_definition
 class TransposeOp(MovementOp):
@@ -124,6 +127,9 @@ class TransposeOp(MovementOp):
 
     def evaluate(self, operands: Arrays, symbols: Mapping[str, int]) -> Arrays:
         return [operands[0].transpose(self.axis_order)]
+
+    def selects_elements(self) -> bool:
+        return True
 
 
 @irdl_op_definition
@@ -396,6 +402,9 @@ class SliceOp(MovementOp):
             _python_slice(start, size, step) for start, size, step in zip(starts, sizes, self.step_list, strict=True)
         ]
         return [x[tuple(index)]]
+
+    def selects_elements(self) -> bool:
+        return True
 
 
 def _provably_negative(dim: Dim) -> bool:

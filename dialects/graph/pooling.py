@@ -136,6 +136,9 @@ class MaxPoolOp(PoolOp):
         taps = windows_of(wide, axes, lowest)
         return taps.max(axis=tuple(range(x.ndim, taps.ndim)), initial=lowest).astype(x.dtype, copy=False)
 
+    def selects_elements(self) -> bool:
+        return all(axis.reaches_elements() for axis in self.window_axes())
+
 
 @irdl_op_definition
 class AvgPoolOp(PoolOp):

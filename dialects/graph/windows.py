@@ -52,6 +52,14 @@ class WindowAxis:
             return floordiv(self._slack, self.stride) + 1
         return dim_min(ceildiv(self._slack, self.stride) + 1, ceildiv(self.size + self.low, self.stride))
 
+    def reaches_elements(self) -> bool:
+        """Whether every window is certain to hold an element, and not padding alone."""
+        if self.dilation != 1 or not provably_at_least(self.size, 1):
+            return False
+        # Rounded up, the last window starts within the axis or the padding before it.
+        pads = (self.low,) if self.ceil_mode else (self.low, self.high)
+        return all(provably_at_least(self.kernel - 1 - pad, 0) for pad in pads)
+
     def check(self, axis: int) -> Check | None:
         """That at least the place for no window at all is there; None if that is certain."""
         count = self.count()

@@ -81,3 +81,77 @@ func.func @not(%x: tensor<5x6xi8>, %rows: tensor<6xf32>, %s: tensor<f32>, %w: te
   %3 = graph.conv %i2, %k2 {strides = [1, 1], pads = [0, 0, 0, 0], dilations = [1, 1], groups = 4} : tensor<1x4x8x8xf32>, tensor<4x1x3x3xf32> -> tensor<1x4x6x6xf32>
   func.return %0, %1, %2, %3 : tensor<5x2xf32>, tensor<5x2xf32>, tensor<5x2xf32>, tensor<1x4x6x6xf32>
 }
+
+// A zero point with axes of its own is known to be 0, too.
+// CHECK-LABEL: func.func @reshaped_zero(
+// CHECK:         graph.matmul_integer %{{[a-z0-9]+}}, %{{[a-z0-9]+}} : tensor<5x6xi8>, tensor<6x2xi8> -> tensor<5x2xi32>
+func.func @reshaped_zero(%x: tensor<5x6xi8>, %xs: tensor<f32>, %w: tensor<6x2xi8>, %ws: tensor<1x2xf32>) -> tensor<5x2xf32> {
+  %x1 = graph.cast %x : tensor<5x6xi8> -> tensor<5x6xi32>
+  %x2 = graph.cast %x1 : tensor<5x6xi32> -> tensor<5x6xf32>
+  %a = graph.mul %x2, %xs : tensor<5x6xf32>, tensor<f32> -> tensor<5x6xf32>
+  %wz = graph.constant dense<0> : tensor<2xi8>
+  %wz1 = graph.reshape %wz {shape = [1, 2]} : tensor<2xi8> -> tensor<1x2xi8>
+  %wz2 = graph.cast %wz1 : tensor<1x2xi8> -> tensor<1x2xi32>
+  %w1 = graph.cast %w : tensor<6x2xi8> -> tensor<6x2xi32>
+  %w2 = graph.sub %w1, %wz2 : tensor<6x2xi32>, tensor<1x2xi32> -> tensor<6x2xi32>
+  %w3 = graph.cast %w2 : tensor<6x2xi32> -> tensor<6x2xf32>
+  %b = graph.mul %w3, %ws : tensor<6x2xf32>, tensor<1x2xf32> -> tensor<6x2xf32>
+  %r = graph.matmul %a, %b : tensor<5x6xf32>, tensor<6x2xf32> -> tensor<5x2xf32>
+  func.return %r : tensor<5x2xf32>
+}
+
+// Bytes are pooled, and what is quantised as it was is not touched.
+// CHECK-LABEL: func.func @pooled(
+// CHECK-SAME:    %[[X:[a-z0-9]+]]: tensor<1x4x8x8xui8>
+// CHECK-DAG:     %[[P:.*]] = graph.max_pool %[[X]] {{.*}} : tensor<1x4x8x8xui8> -> tensor<1x4x4x4xui8>
+// CHECK:         func.return %[[P]]
+func.func @pooled(%x: tensor<1x4x8x8xui8>) -> tensor<1x4x4x4xui8> {
+  %s = graph.constant dense<0.03> : tensor<f32>
+  %z = graph.constant dense<7> : tensor<ui8>
+  %x1 = graph.cast %x : tensor<1x4x8x8xui8> -> tensor<1x4x8x8xi32>
+  %x2 = graph.cast %z : tensor<ui8> -> tensor<i32>
+  %x3 = graph.sub %x1, %x2 : tensor<1x4x8x8xi32>, tensor<i32> -> tensor<1x4x8x8xi32>
+  %x4 = graph.cast %x3 : tensor<1x4x8x8xi32> -> tensor<1x4x8x8xf32>
+  %a = graph.mul %x4, %s : tensor<1x4x8x8xf32>, tensor<f32> -> tensor<1x4x8x8xf32>
+  %p = graph.max_pool %a {kernel = [3, 3], strides = [2, 2], pads = [1, 1, 0, 0], dilations = [1, 1]} : tensor<1x4x8x8xf32> -> tensor<1x4x4x4xf32>
+  %q1 = graph.div %p, %s : tensor<1x4x4x4xf32>, tensor<f32> -> tensor<1x4x4x4xf32>
+  %q2 = graph.round %q1 : tensor<1x4x4x4xf32> -> tensor<1x4x4x4xf32>
+  %q3 = graph.cast %z : tensor<ui8> -> tensor<f32>
+  %q4 = graph.add %q2, %q3 : tensor<1x4x4x4xf32>, tensor<f32> -> tensor<1x4x4x4xf32>
+  %q = graph.cast %q4 : tensor<1x4x4x4xf32> -> tensor<1x4x4x4xui8>
+  func.return %q : tensor<1x4x4x4xui8>
+}
+
+// A window of padding alone is -inf, not a byte; a scale that is not known may turn the order round.
+// CHECK-LABEL: func.func @pooled_floats(
+// CHECK-COUNT-2: graph.max_pool %{{.*}} : tensor<1x4x2x2xf32> ->
+func.func @pooled_floats(%x: tensor<1x4x2x2xi8>, %t: tensor<f32>) -> (tensor<1x4x4x4xf32>, tensor<1x4x1x1xf32>) {
+  %s = graph.constant dense<0.03> : tensor<f32>
+  %x1 = graph.cast %x : tensor<1x4x2x2xi8> -> tensor<1x4x2x2xi32>
+  %x2 = graph.cast %x1 : tensor<1x4x2x2xi32> -> tensor<1x4x2x2xf32>
+  %a = graph.mul %x2, %s : tensor<1x4x2x2xf32>, tensor<f32> -> tensor<1x4x2x2xf32>
+  %p = graph.max_pool %a {kernel = [1, 1], strides = [1, 1], pads = [1, 1, 1, 1], dilations = [1, 1]} : tensor<1x4x2x2xf32> -> tensor<1x4x4x4xf32>
+  %b = graph.mul %x2, %t : tensor<1x4x2x2xf32>, tensor<f32> -> tensor<1x4x2x2xf32>
+  %q = graph.max_pool %b {kernel = [2, 2], strides = [1, 1], pads = [0, 0, 0, 0], dilations = [1, 1]} : tensor<1x4x2x2xf32> -> tensor<1x4x1x1xf32>
+  func.return %p, %q : tensor<1x4x4x4xf32>, tensor<1x4x1x1xf32>
+}
+
+// Quantised again with another scale or zero point: other integers.
+// CHECK-LABEL: func.func @requantised(
+// CHECK-COUNT-2: graph.round
+func.func @requantised(%x: tensor<8xi8>) -> (tensor<8xi8>, tensor<8xi8>) {
+  %s = graph.constant dense<0.03> : tensor<f32>
+  %t = graph.constant dense<0.04> : tensor<f32>
+  %z = graph.constant dense<1.0> : tensor<f32>
+  %x1 = graph.cast %x : tensor<8xi8> -> tensor<8xi32>
+  %x2 = graph.cast %x1 : tensor<8xi32> -> tensor<8xf32>
+  %a = graph.mul %x2, %s : tensor<8xf32>, tensor<f32> -> tensor<8xf32>
+  %q1 = graph.div %a, %t : tensor<8xf32>, tensor<f32> -> tensor<8xf32>
+  %q2 = graph.round %q1 : tensor<8xf32> -> tensor<8xf32>
+  %q = graph.cast %q2 : tensor<8xf32> -> tensor<8xi8>
+  %r1 = graph.div %a, %s : tensor<8xf32>, tensor<f32> -> tensor<8xf32>
+  %r2 = graph.round %r1 : tensor<8xf32> -> tensor<8xf32>
+  %r3 = graph.add %r2, %z : tensor<8xf32>, tensor<f32> -> tensor<8xf32>
+  %r = graph.cast %r3 : tensor<8xf32> -> tensor<8xi8>
+  func.return %q, %r : tensor<8xi8>, tensor<8xi8>
+}

@@ -121,3 +121,26 @@ def test_a_float_operand_is_left_alone() -> None:
     a = net.dequantized("x", np.float32(0.05), np.uint8(99))
     result = net.node("MatMul", a, net.constant(np.ones((90, 70), np.float32)))
     assert not has_integer_products(net.model(result, ["N", 90]))
+
+
+@pytest.mark.parametrize("element", [np.uint8, np.int8])
+def test_pooling_between_convolutions_is_of_bytes(element: type[np.integer[Any]]) -> None:
+    rng = np.random.default_rng(5)
+    limits = np.iinfo(element)
+    x = rng.integers(limits.min, limits.max + 1, (1, 8, 9, 9)).astype(element)
+    w = rng.integers(-128, 128, (16, 8, 1, 1)).astype(np.int8)
+    scale, zero = np.float32(0.05), element(3)
+    net = Network()
+    pooled = net.node("MaxPool", net.dequantized("x", scale, zero), kernel_shape=[3, 3], strides=[2, 2], pads=[1] * 4)
+    again = net.node("QuantizeLinear", pooled, net.constant(scale), net.constant(zero))
+    weights = net.dequantized(net.constant(w), np.full(16, 0.01, np.float32), np.zeros(16, np.int8), 0)
+    result = net.node("Conv", net.dequantized(again, scale, zero), weights)
+    model = net.model(result, [1, 8, 9, 9], element=2 if element is np.uint8 else 3)
+    assert has_integer_products(model)
+    wide = np.pad(x.astype(np.int64), ((0, 0), (0, 0), (1, 1), (1, 1)), constant_values=limits.min)
+    taps = [wide[:, :, i : i + 9 : 2, j : j + 9 : 2] for i in range(3) for j in range(3)]
+    image = dequantized(np.max(taps, axis=0), scale, np.array(zero, np.int64))
+    wanted = np.einsum("nchw,mc->nmhw", image, w[:, :, 0, 0] * np.float64(np.float32(0.01)))
+    for level in (0, 2):
+        (found,) = aicc.compile(model, opt_level=level, threads=1).run({"x": x}).values()
+        assert np.abs(found - wanted).max() <= 14 * ROUNDING * 8 * 13 * 1.28

@@ -1,0 +1,85 @@
+"""
+Rules of `graph-quantised-products` for dequantised tensors of which elements are only selected or moved.
+
+Before: %a = dequantized %q, %s, %z          After: %p = graph.max_pool %q
+        %r = graph.max_pool %a                      %r = dequantized %p, %s, %z
+
+A model with its pooling between quantised convolutions reads bytes this way, and the next product finds integers. The
+scale must be one positive constant, so that the order of the numbers is that of the integers. What is quantised again
+with the scale and zero point that it came with is the integers as they were: for |n| < 256 and u = 2^-24 the quotient
+`(n * s) / s` is within `512 * u` of n, which rounds to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from xdsl.dialects.builtin import f32
+from xdsl.ir import Operation, SSAValue
+
+from aicc.dialects.graph.arithmetic import AddOp, DivOp
+from aicc.dialects.graph.choice import CastOp
+from aicc.dialects.graph.functions import RoundOp
+from aicc.dialects.graph.interfaces import GraphOp, OpBuilder, element_type_of
+from aicc.dialects.graph.quantization import dequantize
+from aicc.transforms.graph_dequantised import find_dequantized, known_array
+from aicc.transforms.graph_rule_helpers import with_operands
+
+_LARGEST = 2.0**100
+"""Scales from the inverse of this on up to it: no product of one with a byte is subnormal or infinite."""
+
+
+def select_integers(op: Operation, b: OpBuilder) -> Sequence[SSAValue] | None:
+    """An op that selects elements of a dequantised tensor selects integers, and its result is dequantised."""
+    if not isinstance(op, GraphOp) or len(op.operands) != 1 or len(op.results) != 1 or not op.selects_elements():
+        return None
+    found = find_dequantized(op.operands[0])
+    if found is None or found.varying() or _scale(found.scale) is None:
+        return None
+    zero = None if found.zero is None else known_array(found.zero)
+    if found.zero is not None and (zero is None or zero.ndim):
+        return None
+    selected = with_operands(op, [found.integers])
+    return [dequantize(b.add, b.add(selected), found.scale, found.zero)]
+
+
+def same_integers(op: Operation, b: OpBuilder) -> Sequence[SSAValue] | None:
+    """What was dequantised and is quantised with the same scale and zero point is the integers themselves."""
+    if not isinstance(op, CastOp) or element_type_of(op.x) != f32:
+        return None
+    rounded, zero = op.x.owner, None
+    if isinstance(rounded, AddOp):
+        # The zero point is on the right: `round_to` makes it so.
+        zero, rounded = known_array(rounded.rhs), rounded.lhs.owner
+        if zero is None:
+            return None
+    if not isinstance(rounded, RoundOp) or not isinstance(quotient := rounded.x.owner, DivOp):
+        return None
+    found = find_dequantized(quotient.lhs)
+    if found is None or element_type_of(found.integers) != element_type_of(op.result):
+        return None
+    own = None if found.zero is None else known_array(found.zero)
+    if found.zero is not None and own is None:
+        return None
+    scale, other = _scale(found.scale), _scale(quotient.rhs)
+    if scale is None or scale != other or _number(zero) is None or _number(zero) != _number(own):
+        return None
+    return [found.integers]
+
+
+def _scale(value: SSAValue) -> float | None:
+    """The one scale that a constant says, if it keeps the order of integers and loses none of them."""
+    number = _number(known_array(value), missing=None)
+    return number if number is not None and 1 / _LARGEST <= number <= _LARGEST else None
+
+
+def _number(array: np.ndarray[Any, Any] | None, missing: float | None = 0.0) -> float | None:
+    """The one number of an array without axes; `None` for arrays with some."""
+    if array is None:
+        return missing
+    return float(array) if array.ndim == 0 else None
+
+
+__all__ = ["same_integers", "select_integers"]
