@@ -83,7 +83,8 @@ class Content:
 
         source = self.sources[name]
         if isinstance(source, Path):
-            source = self._maps[name] = _mapped(source)
+            # One mapping for all weights: a page counts in each mapping that reads it.
+            source = self._maps.get(name) or self._maps.setdefault(name, _mapped(source))
         return np.frombuffer(source, np.uint8)
 
     def forget(self) -> None:

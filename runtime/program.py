@@ -48,6 +48,13 @@ def link(images: Sequence[bytes], exported: Sequence[str]) -> Linked | Jitted:
         return Jitted(images, imports(), exported)
 
 
+GATHERED_BYTES = 1 << 16
+"""
+Weights of at most so many bytes are copied next to each other once the model is compiled: a bias that is read where it
+lies in a file keeps the pages around it in memory, up to 2 MiB.
+"""
+
+
 class LoadedProgram:
     """
     Linked code with its weights and prepared buffers; safe to call from several threads.
@@ -107,14 +114,29 @@ class LoadedProgram:
     def _arrays(self, program: CompiledProgram) -> list[np.ndarray | None]:
         """The constants of the pointer table: weights, prepared buffers and counters."""
         arrays: list[np.ndarray | None] = []
-        prepared = [int(buffer.size) for buffer in program.signature.buffers if buffer.kind == "prepared"]
-        blocks = iter(long_lived_blocks(prepared if program.prepared is None else []))
+        fresh = program.prepared is None
+        gathered = {
+            buffer.name
+            for buffer in program.signature.buffers
+            if fresh and buffer.kept and buffer.name in program.weights
+            if buffer.kind == "weight" and program.weights[buffer.name].nbytes <= GATHERED_BYTES
+        }
+        own = [
+            program.weights[buffer.name].nbytes if buffer.name in gathered else int(buffer.size)
+            for buffer in program.signature.buffers
+            if buffer.name in gathered or (fresh and buffer.kind == "prepared")
+        ]
+        blocks = iter(long_lived_blocks(own))
         for buffer in program.signature.buffers:
             array: np.ndarray | None = None
-            if buffer.kind == "weight" and (buffer.kept or program.prepared is None):
+            if buffer.kind == "weight" and (buffer.kept or fresh):
                 if buffer.name not in program.weights:
                     raise ProgramError(f"the weight '{buffer.name}' is missing")
                 array = np.ascontiguousarray(program.weights[buffer.name])
+                if buffer.name in gathered:
+                    block = next(blocks)
+                    block[...] = array.reshape(-1).view(np.uint8)
+                    array = block
             elif buffer.kind == "prepared":
                 if program.prepared is None:
                     array = next(blocks)

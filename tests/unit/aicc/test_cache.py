@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,23 @@ def compiled(model: Any, **options: Any) -> aicc.Model:
 def check() -> None:
     x = np.arange(5, dtype=np.float32)
     assert np.array_equal(compiled(TEXT)(x)[0], x + x)
+
+
+def two_tables(path: Path) -> Callable[[int], np.ndarray]:
+    """Writes a model that reads rows of two large weights and a small one; gives what it computes for an index."""
+    import onnx
+    from onnx import TensorProto, helper, numpy_helper
+
+    rng = np.random.default_rng(0)
+    a, b, c = (rng.standard_normal((rows, 8), np.float32) for rows in (4000, 5000, 20))
+    nodes = [helper.make_node("Gather", [name, "i"], [f"{name}_row"]) for name in "abc"]
+    nodes.append(helper.make_node("Sum", ["a_row", "b_row", "c_row"], ["y"]))
+    index = helper.make_tensor_value_info("i", TensorProto.INT64, [1])
+    result = helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, 8])
+    weights = [numpy_helper.from_array(array, name) for name, array in (("a", a), ("b", b), ("c", c))]
+    graph = helper.make_graph(nodes, "tables", [index], [result], weights)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+    return lambda i: a[[i]] + b[[i]] + c[[i]]
 
 
 def entries(folder: Path) -> dict[str, bytes]:
@@ -102,12 +120,33 @@ def test_importing_aicc_is_lazy(folder: Path):
 
 
 def test_weights_that_the_model_holds_are_not_stored_again(folder: Path, tmp_path: Path):
-    weighted(tmp_path / "model.onnx")
+    two_tables(tmp_path / "model.onnx")
     compiled(tmp_path / "model.onnx")
     (program,) = folder.glob(f"*{PROGRAM}")
-    stored = {entry["name"]: "source" in entry for entry in read_table(program)["arrays"] if entry["kind"] == "weight"}
-    assert stored["table"] is True
-    assert "weight" not in stored or stored["weight"]
+    arrays = {entry["name"]: entry for entry in read_table(program)["arrays"]}
+    assert {name for name, entry in arrays.items() if "source" in entry} == {"a", "b"}
+    # A small one is, so that the file need not be read for it.
+    assert "source" not in arrays["c"]
+
+
+@pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="needs Linux")
+def test_a_program_maps_the_model_once_and_copies_small_weights(folder: Path, tmp_path: Path):
+    """Each further mapping of a page counts as memory once more."""
+    expected = two_tables(tmp_path / "model.onnx")
+    show = (
+        "import sys, aicc, numpy as np\n"
+        "model = aicc.compile('model.onnx')\n"
+        "maps = [line for line in open('/proc/self/maps') if line.rstrip().endswith('model.onnx')]\n"
+        "small = model._program.program.weights['c']\n"
+        "inside = [m for m in maps for low, high in [m.split()[0].split('-')]\n"
+        "          if int(low, 16) <= small.ctypes.data < int(high, 16)]\n"
+        "print(len(maps), len(inside), model(np.array([3], np.int64))[0].tolist())"
+    )
+    show = f"import os\nos.chdir({str(tmp_path)!r})\n" + show
+    for _ in range(2):
+        count, inside, values = in_process(show, folder).strip().split(" ", 2)
+        assert int(count) <= 1 and inside == "0"
+        assert np.allclose(json.loads(values), expected(3))
 
 
 @pytest.mark.parametrize("external", [False, True])
