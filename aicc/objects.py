@@ -22,6 +22,7 @@ from aicc.runtime.cache import Cache
 from aicc.runtime.call_state import TEXT as STATE_FUNCTIONS
 from aicc.runtime.parallel import shim_text
 from aicc.runtime.profile import CLOCK_SHIM
+from aicc.runtime.python_call import call_text
 from aicc.runtime.signature import Signature
 from aicc.transforms.kernel_clock import kernel_time
 from aicc.transforms.kernel_unit import Demands
@@ -86,9 +87,9 @@ class Made:
         return Made(image, Demands.from_json(demands), object_key, unit_key, new, new_unit, list(map(tuple, times)))
 
 
-def make_object(text: str, name: str, target: Target, cache: Cache | None) -> Made:
+def make_object(text: str, name: str, target: Target, cache: Cache | None, effort: int | None = None) -> Made:
     """The object of LLVM text, from the cache where it is there."""
-    effort = effort_for(name, text)
+    effort = effort_for(name, text) if effort is None else effort
     key = "" if cache is None else object_key(text, repr(target), effort)
     image = None if cache is None else cache.read_object(key)
     if image is not None:
@@ -104,7 +105,9 @@ def runtime_objects(signature: Signature, target: Target, cache: Cache | None = 
         texts.append(CLOCK_SHIM)
     if signature.needs_state:
         texts.append(STATE_FUNCTIONS)
-    return [make_object(text, "runtime", plain_target(target), cache) for text in texts]
+    made = [make_object(text, "runtime", plain_target(target), cache) for text in texts]
+    # One call after the other and nothing to optimise: it takes a third of the time so.
+    return [*made, make_object(call_text(), "runtime", plain_target(target), cache, effort=0)]
 
 
 def keep(made: Sequence[Made], cache: Cache) -> None:

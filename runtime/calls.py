@@ -9,7 +9,6 @@ call takes one that no other call has in hand, and writes the addresses of its o
 import ctypes
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -18,29 +17,14 @@ import numpy as np
 from aicc.runtime.binding import ShapeBinder
 from aicc.runtime.expressions import compile_expressions
 from aicc.runtime.memory import ArenaPool, address_of, aligned_empty_at
+from aicc.runtime.plan import Callee, Plan
 from aicc.runtime.program import LoadedProgram
 from aicc.runtime.results import POOLED, ResultPool, check_apart, check_out, shared_memory
+from aicc.runtime.short_calls import ShortCalls
 from aicc.runtime.threads import SPINS, ThreadShare, default_threads
 
 MOST_PLANS = 256
 """Combinations of shapes that are remembered; with more of them all are forgotten."""
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What follows from the shapes of the inputs."""
-
-    values: "ctypes.Array[ctypes.c_int64]"
-    """Of the symbols."""
-
-    sizes: int
-    """Address of `values`."""
-
-    results: tuple[tuple[int, tuple[int, ...], np.dtype[Any], int], ...]
-    """Of each output: its place in the table, shape, dtype and bytes."""
-
-    arenas: tuple[tuple[int, int], ...]
-    """Of each arena: its place in the table, and bytes."""
 
 
 class Caller:
@@ -82,11 +66,15 @@ class Caller:
         self.arenas = ArenaPool()
         self.results = ResultPool()
         self._runs = itertools.count()
+        self.short: ShortCalls | None = None
+        """What is told of the shapes that were planned for."""
+        self._callee: Callee | None = None
 
     @property
     def runs(self) -> int:
         """The number of calls."""
-        return int(self._runs.__reduce__()[1][0])
+        short = 0 if self._callee is None else self._callee.runs.value
+        return int(self._runs.__reduce__()[1][0]) + short
 
     @property
     def plans(self) -> int:
@@ -180,7 +168,17 @@ class Caller:
         if len(self._plans) >= MOST_PLANS:
             self._plans.clear()
         self._plans[tuple([array.shape for array in arrays])] = plan
+        if self.short is not None:
+            self._callee = self._callee or self._as_callee()
+            self.short.learn(self._callee, plan, checked)
         return plan
+
+    def _as_callee(self) -> Callee:
+        """What calls that go the short way need."""
+        slots = [slot for slot, *_ in self._inputs]
+        own = self.results.take, self.arenas.take, self.arenas.give
+        table = [word or 0 for word in self._template]
+        return Callee(self._program.main, table, slots, self._threads, self._spins, *own, ctypes.c_int64())
 
     def _run_in_arenas(self, pointers: Any, address: int, plan: Plan, results: list[Any]) -> None:
         taken = [(slot, self.arenas.take(size)) for slot, size in plan.arenas]

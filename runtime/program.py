@@ -68,7 +68,7 @@ class LoadedProgram:
     def __init__(self, program: CompiledProgram) -> None:
         self.signature = program.signature
         to_prepare = program.has_prepare and program.prepared is None
-        exported = ["main", "aicc_run"]
+        exported = ["main", "aicc_run", "aicc_python_call"]
         if to_prepare:
             exported.append("prepare")
         if program.signature.needs_state:
@@ -83,6 +83,7 @@ class LoadedProgram:
             b"aicc_parallel" in image for image in program.objects if b"aicc_run" not in image
         )
         self.run = _RUN(self._code.address("aicc_run"))
+        self.python_call = self._code.address("aicc_python_call")
         self.counters = new_counters(len(program.signature.profile))
         arrays = self._arrays(program)
         self.table = [0 if array is None else array.ctypes.data for array in arrays]

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from aicc.runtime.call_state import OUT_OF_MEMORY, CallState
-from aicc.runtime.calls import Caller, Plan
+from aicc.runtime.calls import Caller
 from aicc.runtime.errors import InputError, OutOfMemory
 from aicc.runtime.expressions import compile_expressions
 from aicc.runtime.memory import address_of
+from aicc.runtime.plan import Plan
 from aicc.runtime.program import LoadedProgram
 from aicc.runtime.results import check_out
 from aicc.runtime.signature import Stop

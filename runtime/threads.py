@@ -17,15 +17,18 @@ SPINS = 4000
 
 OPENMP_FUNCTIONS = ("GOMP_parallel", "omp_get_thread_num")
 
-_active = 0
+SHARES = (ctypes.c_int64 * 3)()
+"""
+Running calls on several threads that Python code makes, and those of `aicc.runtime.python_call`, which alone changes
+that word; not 0 in a forked child.
+"""
+
 _active_lock = threading.Lock()
-_forked = False
 
 
 def _after_fork() -> None:
-    global _forked, _active, _active_lock
-    _forked = True
-    _active = 0
+    global _active_lock
+    SHARES[:] = [0, 0, 1]
     _active_lock = threading.Lock()
 
 
@@ -78,16 +81,14 @@ class ThreadShare:
         self.wanted = wanted
 
     def __enter__(self) -> int:
-        global _active
-        if self.wanted == 1 or _forked:
+        if self.wanted == 1 or SHARES[2]:
             return 1
         with _active_lock:
-            _active += 1
-            return max(1, self.wanted // _active)
+            SHARES[0] += 1
+            return max(1, self.wanted // (SHARES[0] + SHARES[1]))
 
     def __exit__(self, *_: object) -> None:
-        global _active
-        if self.wanted == 1 or _forked:
+        if self.wanted == 1 or SHARES[2]:
             return
         with _active_lock:
-            _active = max(0, _active - 1)
+            SHARES[0] = max(0, SHARES[0] - 1)
