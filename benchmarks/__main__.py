@@ -20,11 +20,12 @@ from benchmarks.costs import costs_table, measure_costs, read_costs
 from benchmarks.dynamic import RANGES, dynamic_table, measure_dynamic, prepare_sizes, read_dynamic
 from benchmarks.engines import engines_here
 from benchmarks.kernels.catalog import kernel_cases
+from benchmarks.kernels.convolution import convolution_counts
 from benchmarks.loops import CASES, measure_loops
 from benchmarks.machine import Limits, limits
 from benchmarks.measure import Plan, measure, prepare
 from benchmarks.networks.catalog import network_cases
-from benchmarks.report import OURS, compared, markdown, summary, worst_first
+from benchmarks.report import OURS, compared, markdown, summary, totals, worst_first
 from benchmarks.results import read_rows, write_json
 from benchmarks.rounds import Peers
 
@@ -162,6 +163,8 @@ def report(arguments: argparse.Namespace) -> int:
             continue
         peers = list(dict.fromkeys(engine for row in rows for engine in row.engines if engine != OURS))
         print(f"## {kind}\n\n{summary(rows)}\n\n{markdown(worst_first(rows), peers)}\n")
+        if kind == "kernels" and (sums := totals(rows, convolution_counts())):
+            print(f"## All convolutions of a network\n\n{sums}\n")
         if find_spec("matplotlib"):
             plot(kind, rows, arguments.out)
     if found := read_costs(arguments.out / "costs.json"):

@@ -1,8 +1,9 @@
 """Rows of figures and their tables."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 from benchmarks.cases import Work
 from benchmarks.rounds import Measured
@@ -135,6 +136,36 @@ def summary(rows: Iterable[Row]) -> str:
             f"| {worst.ratio:.2f} {worst.case} |"
         )
     return "\n".join(lines)
+
+
+def totals(rows: Iterable[Row], counts: Mapping[str, Mapping[str, int]]) -> str:
+    """
+    By whole (a network) and number of threads, the sum over its parts' times; empty if no whole has been measured.
+
+    `counts` says how many of which cases each whole consists of. The ratio is that of the sums; `ahead` are the cases
+    in which we are at least as fast as the fastest peer.
+    """
+    known = {(row.case, row.threads): row for row in rows}
+    peers = list(dict.fromkeys(e for row in known.values() for e in row.engines if e != OURS and e in COUNTING[1:]))
+    heads = ["parts of", "thr", "cases", OURS, *(SHORT.get(peer, peer) for peer in peers), "ratio", "roof", "ahead"]
+    lines = ["| " + " | ".join(heads) + " |", "|---|" + "---:|" * (len(heads) - 1)]
+    for (whole, parts), threads in product(counts.items(), sorted({threads for _, threads in known})):
+        found = [(known.get((case, threads)), count) for case, count in parts.items()]
+        measured = [(row, count) for row, count in found if row is not None and row.ours is not None]
+        if len(measured) < len(parts):
+            continue
+        sums: list[float] = []
+        for engine in (OURS, *peers):
+            times = [(row.engines[engine], count) for row, count in measured if engine in row.engines]
+            complete = len(times) == len(parts) and not any(one.refused for one, _ in times)
+            sums.append(sum(one.run * count for one, count in times) if complete else math.inf)
+        best = min(sums[1:], default=math.inf)
+        bound = sum(row.bound * count for row, count in measured)
+        ahead = sum(row.ratio is not None and row.ratio <= 1 for row, _ in measured)
+        cells = [whole, str(threads), str(len(parts)), *(duration(s) if s < math.inf else "-" for s in sums)]
+        cells += ["-" if best == math.inf else f"{sums[0] / best:.3f}", f"{bound / sums[0]:.0%}", str(ahead)]
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines) if len(lines) > 2 else ""
 
 
 def compared(old: Iterable[Row], new: Iterable[Row], threshold: float = 0.05) -> str:

@@ -63,11 +63,14 @@ def convolution(c: Convolution) -> onnx.ModelProto:
     return b.model("convolution", 17, {"x": (F32, c.x)}, {"y": (x, None)})
 
 
-def convolutions_of(model: onnx.ModelProto, sizes: Mapping[str, int]) -> list[Convolution]:
-    """The distinct convolutions of a network with square strides, pads and dilations, in the order of its nodes."""
+def convolutions_of(model: onnx.ModelProto, sizes: Mapping[str, int]) -> dict[Convolution, int]:
+    """
+    The distinct convolutions of a network with square strides, pads and dilations, in the order of its nodes, and how
+    many there are of each.
+    """
     inputs: Inputs = sample_inputs(model, sizes)
     shapes = value_shapes(model, inputs)
-    found: dict[Convolution, None] = {}
+    found: dict[Convolution, int] = {}
     for node in model.graph.node:
         if node.op_type not in ("Conv", "ConvTranspose"):
             continue
@@ -77,8 +80,9 @@ def convolutions_of(model: onnx.ModelProto, sizes: Mapping[str, int]) -> list[Co
         )
         x, weight = (tuple(shapes[operand]) for operand in node.input[:2])
         transposed = node.op_type == "ConvTranspose"
-        found[Convolution(x, weight, stride, pad, dilation, given.get("group", 1), transposed)] = None
-    return list(found)
+        one = Convolution(x, weight, stride, pad, dilation, given.get("group", 1), transposed)
+        found[one] = found.get(one, 0) + 1
+    return found
 
 
 NETWORKS = {
@@ -109,11 +113,16 @@ OTHERS = (
 
 
 @cache
+def _of_networks() -> dict[str, dict[Convolution, int]]:
+    return {network: convolutions_of(build(), sizes) for network, (build, sizes) in NETWORKS.items()}
+
+
+@cache
 def _all() -> dict[str, Convolution]:
     """By name; one that several networks have bears the first one's name."""
     found: dict[Convolution, str] = {}
-    for network, (build, sizes) in NETWORKS.items():
-        for c in convolutions_of(build(), sizes):
+    for network, convolutions in _of_networks().items():
+        for c in convolutions:
             found.setdefault(c, f"conv/{network}/{'transposed-' if c.transposed else ''}{c.name}")
     for c in OTHERS:
         found.setdefault(c, f"conv/other/{'transposed-' if c.transposed else ''}{c.name}")
@@ -123,3 +132,12 @@ def _all() -> dict[str, Convolution]:
 def convolution_cases() -> Iterator[Case]:
     for name, c in _all().items():
         yield Case(name, partial(convolution, c))
+
+
+def convolution_counts() -> dict[str, dict[str, int]]:
+    """By network, the cases of its convolutions, and how many it has of each."""
+    names = {c: name for name, c in _all().items()}
+    return {
+        network: {names[c]: count for c, count in convolutions.items()}
+        for network, convolutions in _of_networks().items()
+    }

@@ -14,13 +14,13 @@ from benchmarks.accuracy import Accuracy, accuracy_table, exact, in_float64
 from benchmarks.cases import Case, Work, work_of
 from benchmarks.costs import Costs, costs_of, costs_table
 from benchmarks.kernels.catalog import kernel_cases
-from benchmarks.kernels.convolution import Convolution, convolution, convolutions_of
+from benchmarks.kernels.convolution import Convolution, convolution, convolution_counts, convolutions_of
 from benchmarks.machine import copy_program, fma_program, read_program, regions_program
 from benchmarks.models import sample_inputs
 from benchmarks.networks import bert, mobile, resnet, small, unet, vit
 from benchmarks.networks.catalog import folder_cases
 from benchmarks.onnx_line import Line
-from benchmarks.report import Row, compared, geometric_mean, markdown, summary, worst_first
+from benchmarks.report import Row, compared, geometric_mean, markdown, summary, totals, worst_first
 from benchmarks.rounds import Measured
 
 NETWORKS = {
@@ -99,13 +99,23 @@ def test_kernels_have_names_of_their_own():
 
 def test_distinct_convolutions_are_found_and_built_again():
     model = unet.unet(size=16, width=4, depth=1)
-    found = convolutions_of(model, {})
+    counts = convolutions_of(model, {})
+    assert list(counts.values()) == [1, 2, 1, 1, 1, 1, 1]
+    found = list(counts)
     names = "3x3-3-4-16x16 3x3-4-4-16x16 3x3-4-8-8x8 3x3-8-8-8x8 2x2-8-4-8x8-s2 3x3-8-4-16x16 1x1-4-2-16x16"
     assert [c.name for c in found] == names.split()
     assert found[4].transposed
     (result,) = session(convolution(found[4])).run(None, {"x": np.ones((1, 8, 8, 8), np.float32)})
     assert result.shape == (1, 4, 16, 16)
     assert Convolution((2, 8, 9), (8, 1, 3), stride=2, groups=8).name == "3-8-8-9-s2-depthwise-n2"
+
+
+def test_convolutions_of_a_network_are_counted():
+    counts = convolution_counts()["resnet50"]
+    assert sum(counts.values()) == 53 and counts["conv/resnet50/3x3-256-256-14x14"] == 5
+    # Of blocks' first layers: a network's own cases, and those that bear another network's name.
+    assert set(counts) <= {case.name for case in kernel_cases()}
+    assert {network: sum(counts.values()) for network, counts in convolution_counts().items()}["mobilenet_v2"] == 52
 
 
 def test_operations_of_contractions_are_counted():
@@ -192,6 +202,14 @@ def test_tables_tell_ratios_and_changes():
     assert "conv/b" not in text
     assert "2 cases in both" in text
     assert math.isclose(geometric_mean([2.0, 8.0]), 4.0)
+
+
+def test_parts_of_a_whole_are_added_up():
+    rows = [row("conv/a", 1e-3, 2e-3), row("conv/b", 3e-3, 1e-3), row("conv/c", 1.0, 1.0)]
+    table = totals(rows, {"net": {"conv/a": 3, "conv/b": 1}, "lacking": {"conv/a": 1, "conv/z": 1}})
+    assert "| net | 1 | 2 | 6.00m | 7.00m | 0.857 | 50% | 1 |" in table
+    assert "lacking" not in table
+    assert not totals(rows, {"lacking": {"conv/z": 1}})
 
 
 def test_only_peers_that_count_make_the_ratio():
