@@ -73,12 +73,12 @@ def dequantize(emit: Emit, q: SSAValue, scale: SSAValue, zero: SSAValue | None) 
 
 def dynamic_quantize(emit: Emit, x: SSAValue) -> tuple[SSAValue, SSAValue, SSAValue]:
     """
-    `x` in ui8 by the range of its elements, which is widened to hold 0; its scale (f32) and zero point.
+    `x` in ui8 by the range of its elements, which is widened to hold 0; its scale (in the type of `x`) and zero point.
 
     `scale = (max - min) / 255`, `zero = saturate(round(-min / scale))`. Where all of `x` is 0, so is the scale.
     """
-    axes = list(range(rank_of(x.type)))
-    none, most, target = number(emit, 0.0, f32), number(emit, 255.0, f32), element_type(np.dtype(np.uint8))
+    axes, element, target = list(range(rank_of(x.type))), element_type_of(x), element_type(np.dtype(np.uint8))
+    none, most = number(emit, 0.0, element), number(emit, 255.0, element)
     low = emit(MinOp(emit(ReduceMinOp(x, axes, keepdims=False)), none))
     high = emit(MaxOp(emit(ReduceMaxOp(x, axes, keepdims=False)), none))
     scale = emit(DivOp(emit(SubOp(high, low)), most))
@@ -87,12 +87,13 @@ def dynamic_quantize(emit: Emit, x: SSAValue) -> tuple[SSAValue, SSAValue, SSAVa
     return quantize(emit, x, scale, zero, target), scale, zero
 
 
-def dynamic_quantize_array(x: Array) -> tuple[Array, np.float32, np.float32]:
-    """The numpy meaning of `dynamic_quantize`, the zero point and the integers as floats."""
-    low, high = (np.float32(f(x, initial=0)) for f in (np.min, np.max))
+def dynamic_quantize_array(x: Array) -> tuple[Array, Array, Array]:
+    """The numpy meaning of `dynamic_quantize`, all in the type of `x`: also the integers and the zero point."""
+    none, most = np.zeros((), x.dtype), np.full((), 255, x.dtype)
+    low, high = np.min(x, initial=0), np.max(x, initial=0)
     with np.errstate(all="ignore"):
-        scale = (high - low) / np.float32(255)
-        zero = np.rint(np.clip(np.float32(0) - low / scale, 0, 255))
-        zero = np.float32(0) if np.isnan(zero) else zero
-        q = np.clip(np.rint(x / scale) + zero, 0, 255)
-    return np.where(np.isnan(q), np.float32(0), q), scale, zero
+        scale = (high - low) / most
+        zero = np.rint(np.clip(none - low / scale, none, most))
+        zero = none if np.isnan(zero) else zero
+        q = np.clip(np.rint(x / scale) + zero, none, most)
+    return np.where(np.isnan(q), none, q), scale, zero

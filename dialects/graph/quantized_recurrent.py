@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
 import numpy as np
-from xdsl.dialects.builtin import AnyTensorTypeConstr, f32
+from xdsl.dialects.builtin import AnyTensorTypeConstr, f32, f64
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, opt_operand_def, result_def
 from xdsl.utils.exceptions import VerifyException
@@ -34,7 +35,7 @@ class QuantizedLstmOp(LstmBase):
     (`quantization.dynamic_quantize`): all steps together for `w`, the state of each step for `r`. Scales and zero
     points of the weights are for all of them, `[1]`, or per column, `[4*H]`.
 
-    - (C1) `x`, `bias`, initial states and peepholes are f32 in the shapes of `graph.lstm`; scales are f32
+    - (C1) `x`, `bias`, initial states and peepholes are f32, or f64, in the shapes of `graph.lstm`; so are the scales
     - (C2) weights are integers of 8 bits, their zero points of the same type
     - (C3) there are three activations
 
@@ -46,6 +47,7 @@ class QuantizedLstmOp(LstmBase):
     """
 
     name = "graph.quantized_lstm"
+    CONTINUOUS: ClassVar[bool] = False
 
     # All again for the order: xDSL takes the operands and results of a subclass first.
     x = operand_def(AnyTensorTypeConstr)
@@ -106,8 +108,8 @@ class QuantizedLstmOp(LstmBase):
         return {"w_scale": self.w_scale, "r_scale": self.r_scale}
 
     def infer_types(self) -> Sequence[Attribute]:
-        if (element := element_type_of(self.x)) != f32:
-            raise VerifyException(f"x has element type {element}, expected f32")
+        if (element := element_type_of(self.x)) not in (f32, f64):
+            raise VerifyException(f"x has element type {element}, expected f32 or f64")
         for name, value, zero in (("w", self.w, self.w_zero), ("r", self.r, self.r_zero)):
             element = element_type_of(value)
             check_element_type(name, element, ElementKind.INTEGER)
@@ -119,7 +121,7 @@ class QuantizedLstmOp(LstmBase):
     def multiply(self, b: OpBuilder, value: SSAValue, weights: SSAValue) -> SSAValue:
         scale, zero = (self.w_scale, self.w_zero) if weights is self.w else (self.r_scale, self.r_zero)
         q, q_scale, q_zero = dynamic_quantize(b.add, value)
-        product = b.add(CastOp(b.add(MatmulIntegerOp(q, weights, q_zero, zero)), f32))
+        product = b.add(CastOp(b.add(MatmulIntegerOp(q, weights, q_zero, zero)), element_type_of(scale)))
         return b.add(MulOp(product, b.add(MulOp(q_scale, scale))))
 
     def products(self, named: Mapping[str, Array | None], x: Array, units: int) -> tuple[Array, Product]:
@@ -128,7 +130,7 @@ class QuantizedLstmOp(LstmBase):
             assert weights is not None and scale is not None and zero is not None
             q, q_scale, q_zero = dynamic_quantize_array(value)
             total = (q.astype(np.float64) - q_zero) @ (weights.astype(np.float64) - zero)
-            return total.astype(np.float32) * (q_scale * scale)
+            return total.astype(scale.dtype) * (q_scale * scale)
 
         return multiply(x, "w"), lambda h, start, end: multiply(h, "r")[:, start * units : end * units]
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from xdsl.dialects.builtin import f32
 from xdsl.ir import Operation, SSAValue
 
 from aicc.dialects.graph.activations import LeakyReluOp, SigmoidOp
@@ -149,7 +148,7 @@ def _gemm(ctx: NodeContext) -> SSAValue:
     total = _with_bias(ctx, total, 6)
     factors = required(ctx, 1, ()), required(ctx, 4, columns)
     if (alpha := ctx.attr_float("alpha", 1.0)) != 1.0:
-        factors = ctx.emit(MulOp(factors[0], ctx.scalar(alpha, f32))), factors[1]
+        factors = ctx.emit(MulOp(factors[0], ctx.scalar(alpha, ctx.element(1)))), factors[1]
     if not ctx.has(7):
         return scaled(ctx, total, *factors)
     return requantized(ctx, total, factors, required(ctx, 7, ()), reshaped(ctx, 8, ()))

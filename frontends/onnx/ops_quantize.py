@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from xdsl.dialects.builtin import f32
 from xdsl.ir import Attribute, SSAValue
 
 from aicc.dialects.graph.arithmetic import AddOp, DivOp, MulOp
 from aicc.dialects.graph.dims import Dim, ceildiv
-from aicc.dialects.graph.dtypes import element_type, is_integer, is_narrow, is_narrow_float
+from aicc.dialects.graph.dtypes import accumulator_type, element_type, is_integer, is_narrow, is_narrow_float
 from aicc.dialects.graph.integer_products import ConvIntegerOp, MatmulIntegerOp
 from aicc.dialects.graph.interfaces import element_type_of
 from aicc.dialects.graph.movement import ExpandOp, ReshapeOp, SliceOp
@@ -134,11 +133,15 @@ def scaled(ctx: NodeContext, total: SSAValue, *factors: SSAValue) -> SSAValue:
 def requantized(
     ctx: NodeContext, total: SSAValue, factors: tuple[SSAValue, SSAValue], scale: SSAValue, zero: SSAValue | None
 ) -> SSAValue:
-    """An integer product in a quantised type: `saturate(round(total * (factors / scale)) + zero)`, computed in f32."""
-    a, b = (cast(ctx.emit, factor, f32) for factor in factors)
-    factor = ctx.emit(DivOp(ctx.emit(MulOp(a, b)), cast(ctx.emit, scale, f32)))
+    """
+    An integer product in a quantised type: `saturate(round(total * (factors / scale)) + zero)`, computed in f32, or in
+    f64 where the scale is of it.
+    """
+    wide = accumulator_type(element_type_of(scale))
+    a, b, c = (cast(ctx.emit, factor, wide) for factor in (*factors, scale))
+    factor = ctx.emit(DivOp(ctx.emit(MulOp(a, b)), c))
     target = _UNSIGNED if zero is None else element_type_of(zero)
-    return round_to(ctx.emit, ctx.emit(MulOp(cast(ctx.emit, total, f32), factor)), zero, target)
+    return round_to(ctx.emit, ctx.emit(MulOp(cast(ctx.emit, total, wide), factor)), zero, target)
 
 
 def _qlinear_matmul(ctx: NodeContext) -> SSAValue:

@@ -60,6 +60,40 @@ def test_the_float64_run_is_closer_than_an_f32_run():
     assert 0 < error < 1e-5
 
 
+def test_quantised_models_have_a_float64_run():
+    rng, hidden = np.random.default_rng(0), 4
+    integers = {"w": (1, 3, 4 * hidden), "r": (1, hidden, 4 * hidden), "m": (hidden, 5)}
+    weights = {name: rng.integers(-99, 99, shape).astype(np.int8) for name, shape in integers.items()}
+    weights |= {name: np.array([0], np.int8) for name in ("wz", "rz")}
+    weights |= {name: np.array([0.01], np.float32) for name in ("ws", "rs", "ms")}
+    weights |= {"flat": np.array([-1, hidden], np.int64)}
+    operands = ["x", "w", "r", "", "", "", "", "", "ws", "wz", "rs", "rz"]
+    nodes = [
+        onnx.helper.make_node("DynamicQuantizeLSTM", operands, ["h"], domain="com.microsoft", hidden_size=hidden),
+        onnx.helper.make_node("Reshape", ["h", "flat"], ["rows"]),
+        onnx.helper.make_node("DynamicQuantizeLinear", ["rows"], ["q", "qs", "qz"]),
+        onnx.helper.make_node("MatMulInteger", ["q", "m", "qz"], ["total"]),
+        onnx.helper.make_node("Cast", ["total"], ["wide"], to=onnx.TensorProto.FLOAT),
+        onnx.helper.make_node("Mul", ["qs", "ms"], ["scale"]),
+        onnx.helper.make_node("Mul", ["wide", "scale"], ["y"]),
+    ]
+    graph = onnx.helper.make_graph(
+        nodes,
+        "g",
+        [onnx.helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, [6, 2, 3])],
+        [onnx.helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, None)],
+        [onnx.numpy_helper.from_array(array, name) for name, array in weights.items()],
+    )
+    opsets = [onnx.helper.make_opsetid("", 17), onnx.helper.make_opsetid("com.microsoft", 1)]
+    model = onnx.helper.make_model(graph, opset_imports=opsets, ir_version=9)
+    inputs = {"x": rng.normal(size=(6, 2, 3)).astype(np.float32)}
+    (expected,) = exact(model, inputs)
+    assert expected.dtype == np.float64
+    (found,) = aicc.compile(model.SerializeToString(), threads=1).run(inputs).values()
+    # One step of a result's quantisation, of 255.
+    assert np.abs(found - expected).max() < np.abs(expected).max() / 100
+
+
 def test_float64_models_have_no_f32_left():
     wide = in_float64(small.tagger(vocabulary=50, width=8, hidden=8))
     kinds = {tensor.data_type for tensor in wide.graph.initializer}

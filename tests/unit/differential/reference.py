@@ -33,6 +33,17 @@ EXACT_NAMES = {"graph.if", "graph.while", "graph.top_k", "graph.find", "graph.de
 
 
 LOGARITHMIC = (ops.LogSoftmaxOp, ops.ReduceLogSumExpOp)
+"""A logarithm near 0 is a difference of larger numbers."""
+
+
+def floor_of(op: Operation, operands: Arrays) -> float | np.ndarray:
+    """The size of numbers whose difference the result of `op` is: it is as far off as they are."""
+    if isinstance(op, LOGARITHMIC):
+        return 1.0
+    if isinstance(op, ops.GeluOp):  # `x * (1 + erf(..))`: of x far below 0, what is left of x - x.
+        x = operands[0].astype(np.float64)
+        return np.where(np.isfinite(x), np.abs(x), 0.0)
+    return 0.0
 
 
 def is_exact(op: Operation) -> bool:
@@ -57,7 +68,7 @@ def smallest(array: np.ndarray) -> float:
     return 2.0**-126 if array.dtype == BFLOAT16 else float(np.finfo(array.dtype).tiny)
 
 
-def noisy(array: np.ndarray, rng: np.random.Generator, floor: float = 0.0) -> np.ndarray:
+def noisy(array: np.ndarray, rng: np.random.Generator, floor: float | np.ndarray = 0.0) -> np.ndarray:
     """Each float changed by up to one unit in the last place, or that of `floor`; integers as they are."""
     if not is_float(array):
         return array
@@ -73,8 +84,7 @@ def run(module: ModuleOp, inputs: Sequence[np.ndarray], noise: np.random.Generat
         if noise is None or is_exact(op) or not isinstance(op, ExecutableOp):
             return compute()
         results = op.evaluate([noisy(operand, noise) for operand in operands], symbols)
-        # A logarithm near 0 is a difference of larger numbers.
-        floor = 1.0 if isinstance(op, LOGARITHMIC) else 0.0
+        floor = floor_of(op, operands)
         return [noisy(result, noise, floor) for result in results]
 
     with np.errstate(all="ignore"):

@@ -7,7 +7,7 @@ later choices know shapes and values. What the importer refuses is not added.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import ml_dtypes
@@ -290,27 +290,32 @@ class Builder:
 
     def add_node(self, node: onnx.NodeProto, inputs: Sequence[Tensor], exact: bool) -> list[Tensor]:
         """Adds a node that reads `inputs`, also by way of its subgraphs."""
-        results = [name for name in node.output if name]
+        return self.add_nodes([node], [name for name in node.output if name], inputs, exact)
+
+    def add_nodes(
+        self, nodes: Sequence[onnx.NodeProto], results: Sequence[str], inputs: Sequence[Tensor], exact: bool
+    ) -> list[Tensor]:
+        """Adds nodes that make `results` of `inputs`; what is between them (a sequence, say) need be no tensor."""
         exact = exact and all(value.exact for value in inputs)
-        alone = self.alone(node, inputs, results)
+        alone = self.alone(nodes, inputs, results)
         feeds = {value.name: value.array for value in inputs if not value.known}
         arrays = meaning(alone, feeds)
         if any(array.size > MOST_ELEMENTS for array in arrays):
             raise Skip("the result is large")
         if self.shared.watch is not None:
             self.shared.watch(alone, feeds, arrays, exact)
-        self.nodes.append(node)
+        self.nodes += nodes
         self.read.update(value.name for value in inputs)
-        self.shared.used[node.op_type] = self.shared.used.get(node.op_type, 0) + 1
-        made = [
-            Tensor(name, array, exact or (array.dtype.kind in "iub" and exact))
-            for name, array in zip(results, arrays, strict=True)
-        ]
+        for node in nodes:
+            self.shared.used[node.op_type] = self.shared.used.get(node.op_type, 0) + 1
+        made = [Tensor(name, array, exact) for name, array in zip(results, arrays, strict=True)]
         self.values += made
         return made
 
-    def alone(self, node: onnx.NodeProto, inputs: Sequence[Tensor], results: Sequence[str]) -> onnx.ModelProto:
-        """A model of one node, all sizes fixed."""
+    def alone(
+        self, nodes: Sequence[onnx.NodeProto], inputs: Sequence[Tensor], results: Sequence[str]
+    ) -> onnx.ModelProto:
+        """A model of these nodes alone, all sizes fixed."""
         infos = {
             value.name: helper.make_tensor_value_info(
                 value.name, helper.np_dtype_to_tensor_dtype(value.dtype), value.shape
@@ -320,12 +325,12 @@ class Builder:
         }
         tensors = {value.name: numpy_helper.from_array(value.array, value.name) for value in inputs if value.known}
         outputs = [helper.make_value_info(name, onnx.TypeProto()) for name in results]
-        graph = helper.make_graph([node], "g", list(infos.values()), outputs, list(tensors.values()))
+        graph = helper.make_graph(list(nodes), "g", list(infos.values()), outputs, list(tensors.values()))
         return self._model(graph)
 
     def _model(self, graph: onnx.GraphProto) -> onnx.ModelProto:
         imports = [helper.make_opsetid("", self.opset)]
-        domains = {node.domain for node in graph.node if node.domain}
+        domains = set(_domains(graph)) - {""}
         imports += [helper.make_opsetid(domain, 1) for domain in sorted(domains)]
         return helper.make_model(graph, opset_imports=imports, ir_version=10)
 
@@ -342,6 +347,14 @@ class Builder:
 
     def all_read(self) -> set[str]:
         return self.read
+
+
+def _domains(graph: onnx.GraphProto) -> Iterator[str]:
+    """Of the operators of a graph and of those inside."""
+    for node in graph.node:
+        yield node.domain
+        for attribute in node.attribute:
+            yield from _domains(attribute.g)
 
 
 def since(op: str, opset: int, domain: str = "") -> int:

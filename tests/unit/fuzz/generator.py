@@ -9,13 +9,25 @@ from dataclasses import dataclass
 import numpy as np
 import onnx
 
-from tests.unit.fuzz import recipes_control, recipes_elementwise, recipes_movement, recipes_nn, recipes_sizes
+from tests.unit.fuzz import (
+    recipes_control,
+    recipes_elementwise,
+    recipes_microsoft,
+    recipes_more,
+    recipes_movement,
+    recipes_nn,
+    recipes_quantized,
+    recipes_sizes,
+)
 from tests.unit.fuzz.builder import Builder, Shared, Skip, Tensor, Watch
 
 RECIPES = {
     **recipes_elementwise.RECIPES,
     **recipes_movement.RECIPES,
     **recipes_nn.RECIPES,
+    **recipes_more.RECIPES,
+    **recipes_quantized.RECIPES,
+    **recipes_microsoft.RECIPES,
     **recipes_sizes.RECIPES,
     **recipes_control.RECIPES,
 }
@@ -23,7 +35,7 @@ NAMES = tuple(sorted(RECIPES))
 CONTROL = (*sorted(recipes_sizes.RECIPES), *4 * sorted(recipes_control.RECIPES))
 """What models of control flow have much of."""
 
-OPSETS = (8, 9, 10, 11, 12, 13, 13, 14, 15, 16, 17, 17, 18, 18, 19, 20, 21, 21, 22, 23, 24)
+OPSETS = (8, 9, 10, 11, 12, 13, 13, 14, 15, 16, 17, 17, 18, 18, 19, 20, 21, 21, 22, 23, 24, 26, 28)
 
 
 @dataclass(frozen=True)

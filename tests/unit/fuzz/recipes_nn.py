@@ -63,7 +63,7 @@ def einsum(g: Builder) -> object:
     return g.add("Einsum", operands, exact=False, equation=equation)
 
 
-def _window(g: Builder, rank: int, pools: bool) -> tuple[list[int], dict[str, object]]:
+def window_of(g: Builder, rank: int, pools: bool) -> tuple[list[int], dict[str, object]]:
     """Kernel sizes, and attributes of a window."""
     kernel = [g.integer(1, 3) for _ in range(rank)]
     given: dict[str, object] = {}
@@ -80,13 +80,13 @@ def _window(g: Builder, rank: int, pools: bool) -> tuple[list[int], dict[str, ob
     return kernel, given
 
 
-def _image(g: Builder, op: str, dtypes: tuple[np.dtype, ...] = FLOATS) -> Tensor:
+def image_of(g: Builder, op: str, dtypes: tuple[np.dtype, ...] = FLOATS) -> Tensor:
     return g.pick(common(dtypes, op, g.opset), rank=g.integer(3, 4) if g.chance(0.95) else 5, least=1)
 
 
 def conv(g: Builder) -> object:
-    x = _image(g, "Conv")
-    kernel, given = _window(g, x.rank - 2, pools=False)
+    x = image_of(g, "Conv")
+    kernel, given = window_of(g, x.rank - 2, pools=False)
     channels = x.shape[1]
     groups = int(g.choose([n for n in (1, 2, 4, channels) if n <= channels and channels % n == 0]))  # type: ignore[call-overload]
     results = groups * g.integer(1, 4)
@@ -99,8 +99,8 @@ def conv(g: Builder) -> object:
 
 
 def conv_transpose(g: Builder) -> object:
-    x = _image(g, "ConvTranspose")
-    kernel, given = _window(g, x.rank - 2, pools=False)
+    x = image_of(g, "ConvTranspose")
+    kernel, given = window_of(g, x.rank - 2, pools=False)
     channels = x.shape[1]
     groups = int(g.choose([n for n in (1, 2) if channels % n == 0]))  # type: ignore[call-overload]
     w = g.fixed((channels, g.integer(1, 3), *kernel), x.dtype)
@@ -115,8 +115,8 @@ def conv_transpose(g: Builder) -> object:
 
 def max_pool(g: Builder) -> object:
     dtypes = FLOATS if g.opset < 12 else (*FLOATS, *FLOATS, I8, U8)
-    x = _image(g, "MaxPool", dtypes)
-    kernel, given = _window(g, x.rank - 2, pools=True)
+    x = image_of(g, "MaxPool", dtypes)
+    kernel, given = window_of(g, x.rank - 2, pools=True)
     if g.opset >= 10 and g.chance(0.4):
         given["ceil_mode"] = 1
     if g.opset < 10:
@@ -125,8 +125,8 @@ def max_pool(g: Builder) -> object:
 
 
 def average_pool(g: Builder) -> object:
-    x = _image(g, "AveragePool")
-    kernel, given = _window(g, x.rank - 2, pools=True)
+    x = image_of(g, "AveragePool")
+    kernel, given = window_of(g, x.rank - 2, pools=True)
     if g.opset < 19:
         given.pop("dilations", None)
     if g.opset >= 10 and g.chance(0.4):
@@ -138,7 +138,7 @@ def average_pool(g: Builder) -> object:
 
 def global_pool(op: str, exact: bool) -> Recipe:
     def recipe(g: Builder) -> object:
-        return g.add(op, [_image(g, op)], exact=exact)
+        return g.add(op, [image_of(g, op)], exact=exact)
 
     return recipe
 
@@ -152,13 +152,13 @@ def batch_norm(g: Builder) -> object:
 
 
 def instance_norm(g: Builder) -> object:
-    x = _image(g, "InstanceNormalization")
+    x = image_of(g, "InstanceNormalization")
     c = (x.shape[1],)
     return g.add("InstanceNormalization", [x, g.matching(c, x.dtype), g.matching(c, x.dtype)], exact=False)
 
 
 def group_norm(g: Builder) -> object:
-    x = _image(g, "GroupNormalization")
+    x = image_of(g, "GroupNormalization")
     groups = int(g.choose([n for n in range(1, x.shape[1] + 1) if x.shape[1] % n == 0]))  # type: ignore[call-overload]
     c = (x.shape[1] if g.opset >= 21 else groups,)
     parts = [x, g.matching(c, x.dtype), g.matching(c, x.dtype)]
@@ -183,7 +183,7 @@ def rms_norm(g: Builder) -> object:
 
 
 def lrn(g: Builder) -> object:
-    x = _image(g, "LRN", (F32,))
+    x = image_of(g, "LRN", (F32,))
     return g.add("LRN", [x], exact=False, size=g.integer(1, 5), **({"alpha": 0.1} if g.chance(0.5) else {}))
 
 
@@ -251,7 +251,7 @@ def matmul_integer(g: Builder) -> object:
 
 def conv_integer(g: Builder) -> object:
     x = g.pick((U8,), rank=4, least=1)
-    kernel, given = _window(g, 2, pools=False)
+    kernel, given = window_of(g, 2, pools=False)
     w = g.matching((g.integer(1, 3), x.shape[1], *kernel), g.choose((U8, I8)))  # type: ignore[arg-type]
     zero = g.matching((), x.dtype) if g.chance(0.6) else None
     return g.add("ConvInteger", [x, w, zero], **given)
