@@ -19,12 +19,12 @@ from aicc.dialects.graph.interfaces import element_type_of
 from aicc.dialects.graph.matmul import MatmulOp
 from aicc.dialects.graph.movement import ConcatOp, ReshapeOp, SliceOp, TransposeOp
 from aicc.dialects.graph.pooling import AvgPoolOp, GlobalAvgPoolOp, MaxPoolOp
-from aicc.dialects.graph.quantization import cast, dequantize, dynamic_quantize, quantize
+from aicc.dialects.graph.quantization import cast, dequantize, quantize
 from aicc.dialects.graph.softmax import SoftmaxOp
 from aicc.frontends.onnx import ops_quantize
 from aicc.frontends.onnx.context import Handler, NodeContext
 from aicc.frontends.onnx.ops_nn import window
-from aicc.frontends.onnx.ops_quantize import requantized, required, reshaped, scaled
+from aicc.frontends.onnx.ops_quantize import quantized_by_range, requantized, required, reshaped, scaled
 
 
 def _read(ctx: NodeContext, position: int) -> SSAValue:
@@ -129,7 +129,7 @@ def _dynamic_quantize_matmul(ctx: NodeContext) -> SSAValue:
     """Inputs: a in floats, b, its scale and zero point, a bias."""
     ctx.expect_rank(1, least=2)
     columns = (ctx.dims(1)[-1],)
-    a, scale, zero = dynamic_quantize(ctx.emit, ctx.ssa(0))
+    a, scale, zero = quantized_by_range(ctx, 0)
     total = ctx.emit(MatmulIntegerOp(a, ctx.ssa(1), zero, reshaped(ctx, 3, columns)))
     return _with_bias(ctx, scaled(ctx, total, scale, required(ctx, 2, columns)), 4)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
+from xdsl.dialects.builtin import f32, f64
 from xdsl.ir import Attribute, SSAValue
 
 from aicc.dialects.graph.arithmetic import AddOp, DivOp, MulOp
@@ -82,8 +83,15 @@ def _dequantize(ctx: NodeContext) -> SSAValue:
     return cast(ctx.emit, result, element)
 
 
+def quantized_by_range(ctx: NodeContext, position: int) -> tuple[SSAValue, SSAValue, SSAValue]:
+    """An input quantised while the model runs, its scale and zero point; in f64 it serves as a reference."""
+    if (element := ctx.element(position)) not in (f32, f64):
+        ctx.fail(f"element type {element} of input {position} is not supported, expected f32")
+    return dynamic_quantize(ctx.emit, ctx.ssa(position))
+
+
 def _dynamic_quantize(ctx: NodeContext) -> list[SSAValue]:
-    return list(dynamic_quantize(ctx.emit, ctx.ssa(0)))
+    return list(quantized_by_range(ctx, 0))
 
 
 def reshaped(ctx: NodeContext, position: int, shape: tuple[Dim, ...]) -> SSAValue | None:
