@@ -75,6 +75,8 @@ class Buffer:
     strides: tuple[Poly, ...]
     root: object
     """What the memory belongs to; memrefs of different roots do not overlap."""
+    align: int = 0
+    """Bytes that addresses of elements are multiples of; 0 where that is the size of an element."""
 
 
 UNKNOWN_ROOT = "unknown"

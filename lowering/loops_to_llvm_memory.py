@@ -9,6 +9,7 @@ for single elements an address of their own to read from or write to.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cache
 from itertools import product
 from math import prod
@@ -115,9 +116,9 @@ def float_constant(fn: FunctionLowering, value: float, element: Attribute) -> SS
 
 
 @cache
-def plain_access(element: Attribute) -> dict[str, Attribute]:
-    """The properties of a load or store of elements, which are aligned as such."""
-    return {"alignment": IntegerAttr(byte_size(element), 64), "ordering": IntegerAttr(0, 64)}
+def plain_access(element: Attribute, align: int = 0) -> dict[str, Attribute]:
+    """The properties of a load or store of elements, which are aligned as such if not otherwise."""
+    return {"alignment": IntegerAttr(align or byte_size(element), 64), "ordering": IntegerAttr(0, 64)}
 
 
 def _or_elsewhere(fn: FunctionLowering, pointer: SSAValue, condition: SSAValue | None, other: SSAValue) -> SSAValue:
@@ -127,8 +128,9 @@ def _or_elsewhere(fn: FunctionLowering, pointer: SSAValue, condition: SSAValue |
     return fn.emit(elementwise.SelectOp, (condition, pointer, other), POINTER, _SELECT)
 
 
-def _plain_load(fn: FunctionLowering, pointer: SSAValue, element: Attribute, lanes: int) -> SSAValue:
-    return fn.emit(memory.LoadOp, (pointer,), row_type(memory_type(element), lanes), plain_access(element))
+def _plain_load(fn: FunctionLowering, pointer: SSAValue, buffer: Buffer, lanes: int) -> SSAValue:
+    access = plain_access(buffer.element, buffer.align)
+    return fn.emit(memory.LoadOp, (pointer,), row_type(memory_type(buffer.element), lanes), access)
 
 
 def _guarded_load(
@@ -138,7 +140,7 @@ def _guarded_load(
     pointer = fn.address(buffer, offset, extra)
     if condition is not None:
         pointer = _or_elsewhere(fn, pointer, condition, fn.slot(fill))
-    return _plain_load(fn, pointer, buffer.element, 1)
+    return _plain_load(fn, pointer, buffer, 1)
 
 
 def lower_load(fn: FunctionLowering, op: LoadOp) -> None:
@@ -176,7 +178,7 @@ def _transposed(
         if active is not None:
             condition = scalar_condition(fn, [(constant(lane), active)])
             pointer = _or_elsewhere(fn, pointer, condition, fn.slot(fill, length))
-        return _plain_load(fn, pointer, buffer.element, length)
+        return _plain_load(fn, pointer, buffer, length)
 
     return load_transposed(fn, len(rows), count, size, load)
 
@@ -201,7 +203,7 @@ def _load_row(
             pointer, part = fn.address(buffer, row.offset, row.extra), fn.stack(memory_type(buffer.element), count)
             fn.emit(memory.StoreOp, (fn.splat(fill, count), part), None, plain_access(buffer.element))
             copy_bytes(fn, part, pointer, copied)
-            return _plain_load(fn, part, buffer.element, count)
+            return _plain_load(fn, part, buffer, count)
         condition = scalar_condition(fn, row.conditions)
         whole = condition is None and _lane_masks(fn, row, 0, count, active) is None
         cuts = [(0, count)] if whole else parts_of_row(count, byte_size(buffer.element))
@@ -250,7 +252,7 @@ def _neighbours(
     if found is None:
         if condition is not None:
             pointer = _or_elsewhere(fn, pointer, condition, fn.slot(fill, count))
-        return _plain_load(fn, pointer, buffer.element, count)
+        return _plain_load(fn, pointer, buffer, count)
     mask = all_of(fn, [found] if condition is None else [found, fn.splat(condition, count)])
     assert mask is not None
     rest = fn.splat(fill, count)
@@ -267,7 +269,7 @@ def _plain_between(fn: FunctionLowering, buffer: Buffer, row: Row) -> Callable[[
 
     def load(first: Poly, width: int) -> SSAValue:
         pointer = fn.address(buffer, row.offset, add(row.extra, first))
-        return _plain_load(fn, pointer, buffer.element, width)
+        return _plain_load(fn, pointer, buffer, width)
 
     return load
 
@@ -335,7 +337,7 @@ def lower_store(fn: FunctionLowering, op: StoreOp) -> None:
 def _store_row(
     fn: FunctionLowering, buffer: Buffer, row: Row, count: int, active: Poly | None, value: SSAValue
 ) -> None:
-    plain = plain_access(buffer.element)
+    plain = plain_access(buffer.element, buffer.align)
     few_bytes = byte_size(buffer.element) < 4 and (row.conditions or row.varying)
     if count > 1 and not few_bytes and row.stride is not None and constant_value(row.stride) == 1:
         pointer = fn.address(buffer, row.offset, row.extra)
@@ -414,7 +416,11 @@ def lower_view(fn: FunctionLowering, op: ViewOp) -> None:
         offset = fn.poly(op.offset)
         pointer = fn.address(bytes_, offset)
         depth = max(depth, fn.atoms.poly_depth(offset))
-    fn.values[op.result] = fn.buffer_at(pointer, memref_of(op.result), depth, source.root)
+    result = fn.buffer_at(pointer, memref_of(op.result), depth, source.root)
+    own = source.align or byte_size(source.element)
+    if op.offset is None and own < byte_size(result.element):
+        result = replace(result, align=own)
+    fn.values[op.result] = result
 
 
 def elements(buffer: Buffer) -> Poly:

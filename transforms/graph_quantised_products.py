@@ -8,7 +8,8 @@ Before: %a = dequantized %x, %sa, %za   (mul (cast (sub (cast %x), %za)), %sa)  
 This is what a model with `QuantizeLinear` and `DequantizeLinear` around its operators means. Sums of integers are
 exact, and only the scales round: with u = 2^-24 and K products per result, both forms are within
 `(K + 6) * u * sum(|a| * |b|)` of each other, and the new one is within `4 * u * |result|` of the product of the
-dequantised numbers.
+dequantised numbers. Where it is quantised again, the quotient is that of a product with the inverse of the scale, which
+is within `2 * u` of it: another integer only where the quotient is so near to a half.
 
 Applies to `graph.matmul`, `graph.linear` and `graph.conv` in f32 whose operands are both dequantised integers of 8 bits
 with scales that do not vary along what is summed over, if no sum of K products can leave i32. Convolutions must have
@@ -29,7 +30,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from aicc.dialects.graph.arithmetic import AddOp, MulOp
+from aicc.dialects.graph.arithmetic import AddOp, DivOp, MulOp
 from aicc.dialects.graph.assembly import array_values
 from aicc.dialects.graph.choice import CastOp
 from aicc.dialects.graph.constants import ConstantOp
@@ -42,7 +43,12 @@ from aicc.dialects.graph.matmul import LinearOp, MatmulOp
 from aicc.dialects.graph.movement import ReshapeOp, TransposeOp
 from aicc.transforms.graph_dequantised import Dequantized, find_dequantized, known_array
 from aicc.transforms.graph_functions import main_functions
-from aicc.transforms.graph_quantised_selection import same_integers, select_integers
+from aicc.transforms.graph_quantised_selection import (
+    multiply_by_inverse,
+    no_zero_point,
+    same_integers,
+    select_integers,
+)
 from aicc.transforms.graph_rewrite import Rules, rewrite
 
 MOST_PRODUCTS = (1 << 31) // (255 * 255)
@@ -180,7 +186,8 @@ class GraphQuantisedProductsPass(ModulePass):
             ConvOp: [integer_convolution],
             LinearOp: [integer_linear],
             MatmulOp: [integer_matmul],
-            CastOp: [same_integers],
+            CastOp: [same_integers, no_zero_point],
+            DivOp: [multiply_by_inverse],
             GraphOp: [select_integers],
         }
         rewrite(func, rules)

@@ -8,6 +8,8 @@ A model with its pooling between quantised convolutions reads bytes this way, an
 scale must be one positive constant, so that the order of the numbers is that of the integers. What is quantised again
 with the scale and zero point that it came with is the integers as they were: for |n| < 256 and u = 2^-24 the quotient
 `(n * s) / s` is within `512 * u` of n, which rounds to it.
+
+A quantisation after an integer product multiplies by the inverse of its scale, and adds no zero point of 0.
 """
 
 from __future__ import annotations
@@ -19,13 +21,20 @@ import numpy as np
 from xdsl.dialects.builtin import f32
 from xdsl.ir import Operation, SSAValue
 
-from aicc.dialects.graph.arithmetic import AddOp, DivOp
+from aicc.dialects.graph.arithmetic import AddOp, DivOp, MulOp
 from aicc.dialects.graph.choice import CastOp
+from aicc.dialects.graph.constants import ConstantOp
+from aicc.dialects.graph.dims import dims_of
+from aicc.dialects.graph.dtypes import is_integer
 from aicc.dialects.graph.functions import RoundOp
-from aicc.dialects.graph.interfaces import GraphOp, OpBuilder, element_type_of
+from aicc.dialects.graph.integer_products import IntegerProductOp
+from aicc.dialects.graph.interfaces import FusionKind, GraphOp, OpBuilder, element_type_of
 from aicc.dialects.graph.quantization import dequantize
 from aicc.transforms.graph_dequantised import find_dequantized, known_array
 from aicc.transforms.graph_rule_helpers import with_operands
+
+_MOST_VALUES = 32
+"""Values that are looked at to find a product: more than there are between one and its quantisation."""
 
 _LARGEST = 2.0**100
 """Scales from the inverse of this on up to it: no product of one with a byte is subnormal or infinite."""
@@ -69,6 +78,46 @@ def same_integers(op: Operation, b: OpBuilder) -> Sequence[SSAValue] | None:
     return [found.integers]
 
 
+def multiply_by_inverse(op: Operation, b: OpBuilder) -> Sequence[SSAValue] | None:
+    """
+    The quotient by the constant scale of a quantisation becomes a product, if an integer product is in the dividend.
+
+    Scales of those are multiplied in another order already; the quotient changes by `2 * u` of itself at most.
+    """
+    if not isinstance(op, DivOp) or element_type_of(op.result) != f32 or (scale := _scale(op.rhs)) is None:
+        return None
+    if not all(isinstance(use.operation, RoundOp) for use in op.result.uses) or not _has_product(op.lhs):
+        return None
+    return [b.add(MulOp(op.lhs, b.add(ConstantOp.from_array(np.array(1 / np.float32(scale), np.float32)))))]
+
+
+def no_zero_point(op: Operation, b: OpBuilder) -> Sequence[SSAValue] | None:
+    """A zero point that is 0 is not added to what becomes an integer, which has no sign of zero."""
+    if not isinstance(op, CastOp) or not is_integer(element_type_of(op.result)):
+        return None
+    if not isinstance(total := op.x.owner, AddOp) or dims_of(total.lhs.type) != dims_of(op.x.type):
+        return None
+    if not isinstance(total.lhs.owner, RoundOp) or _number(known_array(total.rhs), missing=None) != 0:
+        return None
+    return [b.add(CastOp(total.lhs, element_type_of(op.result), saturate=op.saturate is not None))]
+
+
+def _has_product(value: SSAValue) -> bool:
+    """Whether an integer product is among what an f32 tensor is computed from, element by element."""
+    pending, seen = [value], set[SSAValue]()
+    while pending and len(seen) < _MOST_VALUES:
+        op = pending.pop().owner
+        if isinstance(op, CastOp) and isinstance(op.x.owner, IntegerProductOp):
+            return True
+        if not isinstance(op, GraphOp) or op.fusion_kind != FusionKind.ELEMENTWISE:
+            continue
+        for operand in op.operands:
+            if operand not in seen and element_type_of(operand) == f32:
+                seen.add(operand)
+                pending.append(operand)
+    return False
+
+
 def _scale(value: SSAValue) -> float | None:
     """The one scale that a constant says, if it keeps the order of integers and loses none of them."""
     number = _number(known_array(value), missing=None)
@@ -80,6 +129,3 @@ def _number(array: np.ndarray[Any, Any] | None, missing: float | None = 0.0) -> 
     if array is None:
         return missing
     return float(array) if array.ndim == 0 else None
-
-
-__all__ = ["same_integers", "select_integers"]

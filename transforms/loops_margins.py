@@ -20,7 +20,7 @@ from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
 
 from aicc.dialects.graph.dims import Dim
-from aicc.dialects.loops import AllocOp, ForOp, LoadOp, SizeOp, StoreOp, YieldOp
+from aicc.dialects.loops import AllocOp, ForOp, LoadOp, SizeOp, StoreOp, ViewOp, YieldOp
 from aicc.dialects.loops.access import lanes_of
 from aicc.dialects.loops.attrs import AnyMemRef, LoopKind, memref_dims, memref_of, memref_type
 from aicc.dialects.tensor_ops.affine import linear_form, substitute
@@ -75,10 +75,19 @@ def find_padded_copy(argument: BlockArgument) -> PaddedCopy | None:
     copy = store.memref.owner
     if store.value is not load.result or not isinstance(copy, AllocOp) or copy.parent is not top.parent:
         return None
-    if not all(use.operation is store or _is_plain_load(use.operation) for use in copy.result.uses):
-        return None
     margin = _margin(load, store, nest)
-    return None if margin is None else PaddedCopy(top, copy, margin)
+    if margin is None or not all(use.operation is store or _is_read(use.operation, margin) for use in copy.result.uses):
+        return None
+    return PaddedCopy(top, copy, margin)
+
+
+def _is_read(op: Operation, margin: Margin) -> bool:
+    """Whether a use of the copy is a load, or a view that is only read, of other elements along the last axis."""
+    if not isinstance(op, ViewOp):
+        return _is_plain_load(op)
+    before, after = memref_dims(memref_of(op.source)), memref_dims(memref_of(op.result))
+    packs = op.offset is None and before[:-1] == after[:-1] and margin.low[-1] == margin.high[-1] == 0
+    return packs and all(_is_plain_load(use.operation) for use in op.result.uses)
 
 
 def _is_plain_load(op: Operation) -> bool:
@@ -153,8 +162,23 @@ def read_in_place(kernel: FuncOp, argument: BlockArgument, found: PaddedCopy, ma
     new = _retype(kernel, argument, margin.around(memref_of(argument)))
     offsets = [whole - own for whole, own in zip(margin.low, found.margin.low, strict=True)]
     for use in list(found.copy.result.uses):
-        assert isinstance(use.operation, LoadOp)
-        _shift(use.operation, offsets)
+        op = use.operation
+        if isinstance(op, LoadOp):
+            _shift(op, offsets)
+            continue
+        assert isinstance(op, ViewOp)
+        packed = memref_of(op.result)
+        dims = [*memref_dims(memref_of(new))[:-1], memref_dims(packed)[-1]]
+        view = ViewOp(new, memref_type(dims, packed.element_type))
+        view.location, view.result.name_hint = op.location, op.result.name_hint
+        assert op.parent is not None
+        op.parent.insert_op_before(view, op)
+        for inner in list(op.result.uses):
+            assert isinstance(inner.operation, LoadOp)
+            _shift(inner.operation, offsets)
+        op.result.replace_all_uses_with(view.result)
+        op.detach()
+        op.erase()
     found.copy.result.replace_all_uses_with(new)
     found.copy.detach()
     found.copy.erase()

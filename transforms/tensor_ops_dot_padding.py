@@ -7,8 +7,9 @@ After:  %p = structured (%x as (.., d1 - 1, ..) fill 0) over padded sizes body {
         %d = structured (%p) body { ext(p) - z }
         %c = structured (%d as (.., d1 + d4, ..), %w) .. sum of products
 
-`inside ? x : z` is what becomes of it. Bytes are all that the products are made of then, and the zero point can be
-taken out of them (`tensor_ops_dot_offsets`).
+`inside ? x : z` is what becomes of it; a constant zero point, or none, is the fill of a plain copy, which
+`loops-store-padded` can do without. Bytes are all that the products are made of then, and the zero point can be taken
+out of them (`tensor_ops_dot_offsets`).
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ from collections.abc import Sequence
 
 from xdsl.builder import Builder
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IntegerType, i8
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, i8
 from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineMap
 from xdsl.rewriter import InsertPoint
 
-from aicc.dialects.graph.dims import Dim
+from aicc.dialects.graph.dims import Dim, dims_of
 from aicc.dialects.graph.scalars import scalar_constant
 from aicc.dialects.tensor_ops import StructuredOp, YieldOp
 from aicc.dialects.tensor_ops.structured import element_scalar
@@ -60,7 +61,7 @@ def _difference(op: StructuredOp, producer: StructuredOp) -> Offset | None:
     body, value = producer.body.block, producer.body_yield.values[0]
     ops, positions = needed(value, body)
     offset = find_offset(Factor(value, tuple(ops), tuple(positions), range_of(value)))
-    if offset is None or offset.zero is None:
+    if offset is None:
         return None
     inputs, _ = operands_of(producer)
     for number, operand in enumerate(inputs):
@@ -84,6 +85,10 @@ def _padded_difference(
 ) -> SSAValue:
     """The difference of a padded copy of the bytes."""
     number = offset.byte.index
+    inputs, _ = operands_of(producer)
+    if (known := _known_zero(offset)) is not None and dims_of(inputs[number].value.type) == producer.dims:
+        source = Operand(inputs[number].value, operand.map, IntegerAttr(known, i8))
+        return _difference_of(op, producer, number, padded_copy(op, source, sizes, starts), sizes)
     bytes_less_zero = _bytes(op, producer, offset, number, None, producer.dims)
     zero = scalar_constant(0, i8)
     padded = padded_copy(op, Operand(bytes_less_zero.res[0], operand.map, zero), sizes, starts)
@@ -93,8 +98,23 @@ def _padded_difference(
     if (unused := padded.owner) is not copied:
         assert isinstance(unused, StructuredOp)
         erase_if_unused(unused)
+    return _difference_of(op, producer, number, copied.res[0], sizes)
+
+
+def _known_zero(offset: Offset) -> int | None:
+    """The zero point as a signed byte, if it is a constant; 0 where there is none."""
+    if offset.zero is None:
+        return 0
+    low, high = range_of(offset.zero)
+    return (low + 128) % 256 - 128 if low == high else None
+
+
+def _difference_of(
+    op: StructuredOp, producer: StructuredOp, number: int, padded: SSAValue, sizes: Sequence[Dim]
+) -> SSAValue:
+    """What the producer computes, over other sizes and with `padded` as its input `number`."""
     inputs, _ = operands_of(producer)
-    values = [copied.res[0] if i == number else read.value for i, read in enumerate(inputs)]
+    values = [padded if i == number else read.value for i, read in enumerate(inputs)]
     body = producer.body.clone()
     return _insert(op, values, [read.map for read in inputs], sizes, body, producer.element_types[0]).res[0]
 

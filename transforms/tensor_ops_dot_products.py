@@ -16,8 +16,11 @@ filled up with zeros.
 The instruction is that of the target: `pmaddwd` takes pairs of 16 bits, which hold every 8-bit integer less an 8-bit
 zero point, so that products are exact; weights that fit 8 bits are kept in these. (`pmaddubsw` would take 8 bits, but
 cuts sums off at 16.) `vpdpbusd` and `sdot` take four bytes, of which zero points are taken out
-(`tensor_ops_dot_offsets`). Applies where both factors are known to fit, the dimension has at least two steps, and an
-operand that has to be packed at run time is used several times.
+(`tensor_ops_dot_offsets`). Bytes that are neighbours in memory are packed as they lie there, and read through a view:
+activations with channels last, and rows of matrices.
+
+Applies where both factors are known to fit, the dimension has at least two steps, and an operand that has to be packed
+at run time is used several times.
 """
 
 from __future__ import annotations
@@ -28,7 +31,7 @@ from dataclasses import dataclass
 from xdsl.builder import Builder
 from xdsl.context import Context
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType, ModuleOp, i32
+from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType, ModuleOp, i8, i32
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, BlockArgument, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
@@ -40,7 +43,7 @@ from aicc.dialects.graph.scalars import scalar_constant
 from aicc.dialects.packed import DotOp
 from aicc.dialects.tensor_ops import IndexOp, SizeOp, StructuredOp, YieldOp
 from aicc.dialects.tensor_ops.affine import LinearForm, from_linear, linear_form, used_dims, with_domain
-from aicc.dialects.tensor_ops.ops import KERNEL_ATTRIBUTE
+from aicc.dialects.tensor_ops.ops import KERNEL_ATTRIBUTE, ViewOp
 from aicc.dialects.tensor_ops.structured import element_scalar
 from aicc.transforms.target_facts import TargetFacts, facts_of
 from aicc.transforms.tensor_ops_dot_offsets import can_take_out, take_out
@@ -48,7 +51,7 @@ from aicc.transforms.tensor_ops_dot_padding import pad_bytes
 from aicc.transforms.tensor_ops_editing import Operand, clean, operands_of, set_operands
 from aicc.transforms.tensor_ops_fuse import amount
 from aicc.transforms.tensor_ops_inline import inline_producer
-from aicc.transforms.tensor_ops_integer_sums import Factor, find_factors, fits
+from aicc.transforms.tensor_ops_integer_sums import Factor, find_factors, fits, range_of
 from aicc.transforms.tensor_ops_prepare import Outliner
 
 PAIRS = ("pmaddwd",)
@@ -214,20 +217,29 @@ class DotProducts:
         symbols = list(op.symbols.data)
         parts = forms[0].parts
         dims = list(op.dims)
-        packers = [_pack(op, side, form) for side, form in zip(sides, forms, strict=True)]
         constant = [self._is_constant(function, op, side.factor) for side in sides]
+        # Constants are packed in the order of use anyway.
+        flips = [
+            None if known else _flips_as_stored(op, side, form)
+            for side, form, known in zip(sides, forms, constant, strict=True)
+        ]
+        packers = [
+            _pack(op, side, form) if flip is None else _view(op, side, form)
+            for side, form, flip in zip(sides, forms, flips, strict=True)
+        ]
         block = op.parent
         assert block is not None
         new: list[Operand] = []
         for side, packer in zip(sides, packers, strict=True):
             block.insert_op_before(packer, op)
             packer.location = op.location
-            packer.res[0].name_hint = "packed"
+            packed = packer.results[0]
+            packed.name_hint = "packed"
             main = inputs[side.main]
             results = list(main.map.results)
             results[side.axis] = _divided(linear_form(results[side.axis]), reduction, parts)
-            fill = None if main.fill is None else scalar_constant(0, element_scalar(packer.res[0].type))
-            new.append(Operand(packer.res[0], AffineMap(len(dims), len(symbols), tuple(results)), fill))
+            fill = None if main.fill is None else scalar_constant(0, element_scalar(packed.type))
+            new.append(Operand(packed, AffineMap(len(dims), len(symbols), tuple(results)), fill))
         dims[reduction] = ceildiv(dims[reduction], parts)
         finish = [Operand(f.value, with_domain(f.map, len(dims), len(symbols))) for f in finish]
         last = op.detach_region(1)
@@ -236,7 +248,7 @@ class DotProducts:
             dims,
             op.parallel_count,
             [],
-            Region(self._body(forms, instruction)),
+            Region(self._body(forms, instruction, flips)),
             op.element_types,
             inits=op.inits.data,
             finish=last,
@@ -250,17 +262,25 @@ class DotProducts:
         op.detach()
         op.erase()
         for packer, is_constant in zip(packers, constant, strict=True):
+            if not isinstance(packer, StructuredOp):
+                continue
             _inline_all(packer)
             if is_constant:
                 self.outliner.outline(function, packer, "packed")
 
-    def _body(self, forms: Sequence[Form], instruction: str) -> Block:
+    def _body(self, forms: Sequence[Form], instruction: str, flips: Sequence[bool | None]) -> Block:
         left, right = forms
         block = Block(arg_types=[left.type, right.type, i32])
+        build = Builder(InsertPoint.at_end(block))
+        operands: list[SSAValue] = list(block.args[:2])
+        for number, (form, flip) in enumerate(zip(forms, flips, strict=True)):
+            if flip:
+                bits = sum(1 << (part * form.part_bits + form.part_bits - 1) for part in range(form.parts))
+                mask = build.insert(arith.ConstantOp(scalar_constant(bits - (1 << form.type.width.data), form.type)))
+                operands[number] = build.insert(arith.XOrIOp(operands[number], mask)).result
         using = f"{instruction}{self.bits}"
-        dot = DotOp(block.args[0], block.args[1], left.parts, lhs_unsigned=left.unsigned, using=using)
-        total = arith.AddiOp(block.args[2], dot.result)
-        block.add_ops([dot, total, YieldOp(total.result)])
+        dot = build.insert(DotOp(operands[0], operands[1], left.parts, lhs_unsigned=left.unsigned, using=using))
+        build.insert(YieldOp(build.insert(arith.AddiOp(block.args[2], dot.result)).result))
         return block
 
 
@@ -321,6 +341,34 @@ def _divided(form: LinearForm, reduction: int, parts: int) -> AffineExpr:
         atom: factor if atom == AffineDimExpr(reduction) else factor // parts for atom, factor in form.terms.items()
     }
     return from_linear(LinearForm(terms, form.constant // parts))
+
+
+def _flips_as_stored(op: StructuredOp, side: Side, form: Form) -> bool | None:
+    """
+    Whether the first bits of the parts have to be flipped, where an operand is packed as it lies in memory.
+
+    `None` where it is not: its neighbours are not next to each other, or it is more than a byte and its signedness.
+    """
+    inputs, _ = operands_of(op)
+    main = inputs[side.main]
+    dims = dims_of(main.value.type)
+    if side.axis != len(dims) - 1 or not _is_multiple(dims[-1], form.parts) or main.fill is not None:
+        return None
+    value, flip = side.factor.value, False
+    if not isinstance(owner := value.owner, arith.ExtUIOp if form.unsigned else arith.ExtSIOp):
+        return None
+    value = owner.input
+    if isinstance(owner := value.owner, arith.XOrIOp) and range_of(owner.rhs) == (-128, -128):
+        value, flip = owner.lhs, True
+    is_byte = isinstance(value, BlockArgument) and value.type == i8 and form.part_bits == 8
+    return flip if is_byte and side.factor.inputs == (side.main,) else None
+
+
+def _view(op: StructuredOp, side: Side, form: Form) -> ViewOp:
+    """The packed form of an operand that lies in memory as such."""
+    value = op.inputs[side.main]
+    *others, size = dims_of(value.type)
+    return ViewOp(value, [*others, ceildiv(size, form.parts)], element=form.type)
 
 
 def _pack(op: StructuredOp, side: Side, form: Form) -> StructuredOp:

@@ -14,6 +14,8 @@ from xdsl.dialects.builtin import (
     SymbolRefAttr,
     TensorType,
     UnitAttr,
+    i16,
+    i32,
     i64,
 )
 from xdsl.dialects.func import FuncOp
@@ -49,6 +51,7 @@ from aicc.dialects.graph.dims import (
     substitute_type,
     tensor_type,
 )
+from aicc.dialects.graph.dtypes import bit_width, is_integer, numpy_dtype
 from aicc.dialects.graph.interfaces import ExecutableOp, Frame, RegionExecutableOp
 from aicc.dialects.tensor_ops.body_ops import YieldOp
 from aicc.dialects.tensor_ops.syntax import parse_dims, print_dims
@@ -260,11 +263,15 @@ class ViewOp(IRDLOperation, ExecutableOp):
 
     `anew` is for symbols that have been given new values since the input was made: `N+1` elements are `N` then.
 
-    - (C1) same element type
+    Neighbouring bytes may be read as the parts of packed integers (`packed.dot`), the first in the lowest bits.
+
+    - (C1) same element type, or integers of 8 bits as signless ones of 16 or 32
     - (C2) without `anew`: the numbers of elements do not provably differ
+    - (C3) bytes along the last axis are the parts of the packed integers along it; the other axes stay
 
     ```mlir
     %v = tensor_ops.view %x : tensor<2x6xf32> to tensor<3x4xf32>
+    %p = tensor_ops.view %y : tensor<2x8xui8> to tensor<2x2xi32>
     ```
     """
 
@@ -277,24 +284,44 @@ class ViewOp(IRDLOperation, ExecutableOp):
     traits = traits_def(Pure())
     assembly_format = "$input (`anew` $anew^)? attr-dict `:` type($input) `to` type($result)"
 
-    def __init__(self, input: SSAValue | Operation, dims: Sequence[Dim], anew: bool = False):
+    def __init__(
+        self, input: SSAValue | Operation, dims: Sequence[Dim], anew: bool = False, element: Attribute | None = None
+    ):
         input = SSAValue.get(input)
         super().__init__(
             operands=[input],
             properties={"anew": UnitAttr() if anew else None},
-            result_types=[tensor_type(dims, element_of(input.type))],
+            result_types=[tensor_type(dims, element or element_of(input.type))],
         )
+
+    @property
+    def parts(self) -> int:
+        """How many elements of the input are one of the result."""
+        found, expected = element_of(self.result.type), element_of(self.input.type)
+        if found != expected and is_integer(found) and is_integer(expected):
+            return bit_width(found) // bit_width(expected)
+        return 1
 
     def verify_(self) -> None:
         found, expected = element_of(self.result.type), element_of(self.input.type)
-        if found != expected:  # C1
+        packs = found in (i16, i32) and is_integer(expected) and bit_width(expected) == 8
+        if found != expected and not packs:  # C1
             raise VerifyException(f"result has element type {found}, expected {expected}")
         before, after = dims_of(self.input.type), dims_of(self.result.type)
+        if packs and (not after or before != (*after[:-1], after[-1] * self.parts)):  # C3
+            raise VerifyException(
+                f"shape {shape_text(before)} is not that of {self.parts} parts for each element of {shape_text(after)}"
+            )
+        if packs:
+            return
         if self.anew is None and provably_different(dim_prod(before), dim_prod(after)):  # C2
             raise VerifyException(f"shape {shape_text(after)} has not as many elements as {shape_text(before)}")
 
     def evaluate(self, operands: Sequence[Array], symbols: Mapping[str, int]) -> list[Array]:
-        return [operands[0].reshape(evaluate_dims(dims_of(self.result.type), symbols))]
+        array = operands[0]
+        if self.parts != 1:
+            array = np.ascontiguousarray(array).view(numpy_dtype(element_of(self.result.type)))
+        return [array.reshape(evaluate_dims(dims_of(self.result.type), symbols))]
 
 
 @irdl_op_definition

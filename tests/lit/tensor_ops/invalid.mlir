@@ -129,6 +129,24 @@ func.func @f(%x: tensor<4x6xf32>) {
 
 // -----
 
+// view C1
+func.func @f(%x: tensor<4x8xi16>) {
+  // expected-error@+1 {{result has element type i32, expected i16}}
+  %r = tensor_ops.view %x : tensor<4x8xi16> to tensor<4x4xi32>
+  func.return
+}
+
+// -----
+
+// view C3
+func.func @f(%x: tensor<4x8xui8>) {
+  // expected-error@+1 {{shape [4, 8] is not that of 4 parts for each element of [8]}}
+  %r = tensor_ops.view %x : tensor<4x8xui8> to tensor<8xi32>
+  func.return
+}
+
+// -----
+
 // constant C1
 func.func @f(%x: tensor<4x6xf32>) {
   // expected-error@+1 {{value has type tensor<4xf32>, expected tensor<5xf32>}}

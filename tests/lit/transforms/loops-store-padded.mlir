@@ -165,3 +165,72 @@ func.func private @padded_0(%x: memref<7xf32>, %o: memref<9xf32>)
   }
   func.return
 }
+
+// -----
+
+// The copy may be read through a view of packed bytes: rows are as long, and the same bytes are read.
+// CHECK-LABEL: func.func private @packed_0(
+// CHECK-SAME:    %[[X:[a-z0-9]+]]: memref<9x4xi8>
+// CHECK-NOT:     loops.alloc
+// CHECK:         %[[V:.*]] = loops.view %[[X]] : memref<9x4xi8> to memref<9x1xi32>
+// CHECK:         loops.load %[[V]][%i + 1, 0] : memref<9x1xi32> to i32
+// A view of other rows is none of these, and the copy stays.
+// CHECK-LABEL: func.func private @other_0(
+// CHECK:         loops.alloc : memref<9x4xi8>
+func.func @main(%x: memref<7x4xi8>, %y: memref<7x4xi8>, %o: memref<7x1xi32>, %q: memref<7x1xi32>) attributes {aicc.symbols = [], aicc.num_outputs = 2 : i64} {
+  %r = loops.alloc : memref<7x4xi8>
+  loops.call @byte_0(%x, %r) : memref<7x4xi8>, memref<7x4xi8>
+  loops.call @packed_0(%r, %o) : memref<7x4xi8>, memref<7x1xi32>
+  %s = loops.alloc : memref<7x4xi8>
+  loops.call @byte_1(%y, %s) : memref<7x4xi8>, memref<7x4xi8>
+  loops.call @other_0(%s, %q) : memref<7x4xi8>, memref<7x1xi32>
+  func.return
+}
+func.func private @byte_0(%x: memref<7x4xi8>, %o: memref<7x4xi8>) attributes {aicc.kernel, aicc.symbols = [], aicc.num_outputs = 1 : i64} {
+  loops.for "s0_d0" %i = 0 to 7 parallel {
+    loops.for "s0_d1" %c = 0 to 4 parallel {
+      %v = loops.load %x[%i, %c] : memref<7x4xi8> to i8
+      loops.store %v, %o[%i, %c] : i8 to memref<7x4xi8>
+    }
+  }
+  func.return
+}
+func.func private @byte_1(%x: memref<7x4xi8>, %o: memref<7x4xi8>) attributes {aicc.kernel, aicc.symbols = [], aicc.num_outputs = 1 : i64} {
+  loops.for "s0_d0" %i = 0 to 7 parallel {
+    loops.for "s0_d1" %c = 0 to 4 parallel {
+      %v = loops.load %x[%i, %c] : memref<7x4xi8> to i8
+      loops.store %v, %o[%i, %c] : i8 to memref<7x4xi8>
+    }
+  }
+  func.return
+}
+func.func private @packed_0(%x: memref<7x4xi8>, %o: memref<7x1xi32>) attributes {aicc.kernel, aicc.symbols = [], aicc.num_outputs = 1 : i64} {
+  %p = loops.alloc : memref<9x4xi8>
+  loops.for "s0_d0" %i = 0 to 9 parallel {
+    loops.for "s0_d1" %c = 0 to 4 parallel {
+      %v = loops.load %x[%i - 1, %c] fill 7 : i8 : memref<7x4xi8> to i8
+      loops.store %v, %p[%i, %c] : i8 to memref<9x4xi8>
+    }
+  }
+  %w = loops.view %p : memref<9x4xi8> to memref<9x1xi32>
+  loops.for "s1_d0" %i = 0 to 7 parallel {
+    %v = loops.load %w[%i + 1, 0] : memref<9x1xi32> to i32
+    loops.store %v, %o[%i, 0] : i32 to memref<7x1xi32>
+  }
+  func.return
+}
+func.func private @other_0(%x: memref<7x4xi8>, %o: memref<7x1xi32>) attributes {aicc.kernel, aicc.symbols = [], aicc.num_outputs = 1 : i64} {
+  %p = loops.alloc : memref<9x4xi8>
+  loops.for "s0_d0" %i = 0 to 9 parallel {
+    loops.for "s0_d1" %c = 0 to 4 parallel {
+      %v = loops.load %x[%i - 1, %c] fill 7 : i8 : memref<7x4xi8> to i8
+      loops.store %v, %p[%i, %c] : i8 to memref<9x4xi8>
+    }
+  }
+  %w = loops.view %p : memref<9x4xi8> to memref<9xi32>
+  loops.for "s1_d0" %i = 0 to 7 parallel {
+    %v = loops.load %w[%i + 1] : memref<9xi32> to i32
+    loops.store %v, %o[%i, 0] : i32 to memref<7x1xi32>
+  }
+  func.return
+}

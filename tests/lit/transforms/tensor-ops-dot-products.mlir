@@ -159,9 +159,10 @@ func.func private @both(%x: tensor<16x6xi8>, %w: tensor<6x8xi8>) -> tensor<16x8x
 // Out of bounds is the zero point, as a byte: bytes are multiplied, and the zero point is taken off the sums.
 // QUADS-LABEL: func.func private @padded(
 // QUADS-SAME:    %[[X:.*]]: tensor<16x8xui8>, %[[Z:.*]]: tensor<ui8>
-// QUADS:         tensor_ops.structured ({{.*}}%[[X]] as {{.*}} fill 0 : i8{{.*}}) over [parallel 18, parallel 2]
+// QUADS:         %[[D:.*]] = tensor_ops.structured (%[[X]] as {{.*}} fill 0 : i8{{.*}}) over [parallel 18, parallel 8]
 // QUADS:           arith.select
-// QUADS:           tensor_ops.yield %{{.*}} : i32
+// QUADS:           tensor_ops.yield %{{.*}} : i8
+// QUADS:         tensor_ops.view %[[D]] : tensor<18x8xi8> to tensor<18x2xi32>
 // QUADS:         tensor_ops.structured (%{{.*}} as affine_map<(d0, d1, d2, d3) -> ((d0 + d2), d3)>, {{.*}}) over [parallel 16, parallel 8, reduction 3, reduction 2]
 // QUADS:           packed.dot %{{.*}}, %{{.*}} {parts = 4 : i64, lhs_unsigned, using = "vpdpbusd512"}
 func.func @main(%x: tensor<16x8xui8>, %z: tensor<ui8>) -> tensor<16x8xi32> {
@@ -209,4 +210,64 @@ func.func private @floats(%x: tensor<16x8xf32>, %z: tensor<f32>, %w: tensor<3x8x
     tensor_ops.yield %1 : f32
   } : (tensor<16x8xf32>, tensor<3x8x8xf32>) -> tensor<16x8xf32>
   func.return %y : tensor<16x8xf32>
+}
+
+// -----
+
+// Four neighbours in memory are packed as they are. Signed ones get their first bits flipped where they are read.
+// QUADS-LABEL: func.func private @stored(
+// QUADS-SAME:    %[[X:[a-z0-9]+]]: tensor<16x8xi8>
+// QUADS-NEXT:    %[[P:.*]] = tensor_ops.view %[[X]] : tensor<16x8xi8> to tensor<16x2xi32>
+// QUADS-NEXT:    tensor_ops.structured (%[[P]] as affine_map<(d0, d1, d2) -> (d0, d2)>, {{.*}}) over [parallel 16, parallel 8, reduction 2] init [0 : i32] body (%[[A:.*]]: i32, %[[B:.*]]: i32, %{{.*}}: i32) {
+// QUADS-NEXT:      %[[M:.*]] = arith.constant -2139062144 : i32
+// QUADS-NEXT:      %[[F:.*]] = arith.xori %[[A]], %[[M]] : i32
+// QUADS-NEXT:      packed.dot %[[F]], %[[B]] {parts = 4 : i64, lhs_unsigned, using = "vpdpbusd512"}
+// QUADS:         arith.constant 128 : i32
+// Pairs of 16 bits are not as they lie in memory.
+// CHECK-LABEL: func.func private @stored(
+// CHECK-NOT:     tensor_ops.view
+func.func @main(%x: tensor<16x8xi8>) -> tensor<16x8xi32> {
+  %w = tensor_ops.constant dense<1> : tensor<8x8xi8> : tensor<8x8xi8>
+  %y = tensor_ops.call @stored(%x, %w) : (tensor<16x8xi8>, tensor<8x8xi8>) -> tensor<16x8xi32>
+  func.return %y : tensor<16x8xi32>
+}
+func.func private @stored(%x: tensor<16x8xi8>, %w: tensor<8x8xi8>) -> tensor<16x8xi32> attributes {aicc.kernel, aicc.symbols = []} {
+  %y = tensor_ops.structured (%x as affine_map<(d0, d1, d2) -> (d0, d2)>, %w as affine_map<(d0, d1, d2) -> (d2, d1)>) over [parallel 16, parallel 8, reduction 8] init [0 : i32] body (%a: i8, %b: i8, %acc: i32) {
+    %0 = arith.extsi %a : i8 to i32
+    %1 = arith.extsi %b : i8 to i32
+    %2 = arith.muli %0, %1 : i32
+    %3 = arith.addi %acc, %2 : i32
+    tensor_ops.yield %3 : i32
+  } : (tensor<16x8xi8>, tensor<8x8xi8>) -> tensor<16x8xi32>
+  func.return %y : tensor<16x8xi32>
+}
+
+// -----
+
+// A zero point that is a constant is what the padding of a plain copy holds.
+// QUADS-LABEL: func.func private @filled(
+// QUADS-SAME:    %[[X:[a-z0-9]+]]: tensor<16x8xui8>
+// QUADS-NEXT:    %[[C:.*]] = tensor_ops.structured (%[[X]] as affine_map<(d0, d1) -> ((d0 + -1), d1)> fill -56 : i8) over [parallel 18, parallel 8] body (%[[A:.*]]: i8) {
+// QUADS-NEXT:      tensor_ops.yield %[[A]] : i8
+// QUADS:         tensor_ops.view %[[C]] : tensor<18x8xui8> to tensor<18x2xi32>
+func.func @main(%x: tensor<16x8xui8>) -> tensor<16x8xi32> {
+  %w = tensor_ops.constant dense<1> : tensor<3x8x8xi8> : tensor<3x8x8xi8>
+  %y = tensor_ops.call @filled(%x, %w) : (tensor<16x8xui8>, tensor<3x8x8xi8>) -> tensor<16x8xi32>
+  func.return %y : tensor<16x8xi32>
+}
+func.func private @filled(%x: tensor<16x8xui8>, %w: tensor<3x8x8xi8>) -> tensor<16x8xi32> attributes {aicc.kernel, aicc.symbols = []} {
+  %d = tensor_ops.structured (%x as affine_map<(d0, d1) -> (d0, d1)>) over [parallel 16, parallel 8] body (%a: i8) {
+    %0 = arith.extui %a : i8 to i16
+    %1 = arith.constant 200 : i16
+    %2 = arith.subi %0, %1 : i16
+    tensor_ops.yield %2 : i16
+  } : (tensor<16x8xui8>) -> tensor<16x8xi16>
+  %y = tensor_ops.structured (%d as affine_map<(d0, d1, d2, d3) -> (d0 + d2 - 1, d3)> fill 0 : i16, %w as affine_map<(d0, d1, d2, d3) -> (d2, d3, d1)>) over [parallel 16, parallel 8, reduction 3, reduction 8] init [0 : i32] body (%a: i16, %b: i8, %acc: i32) {
+    %0 = arith.extsi %a : i16 to i32
+    %1 = arith.extsi %b : i8 to i32
+    %2 = arith.muli %0, %1 : i32
+    %3 = arith.addi %acc, %2 : i32
+    tensor_ops.yield %3 : i32
+  } : (tensor<16x8xi16>, tensor<3x8x8xi8>) -> tensor<16x8xi32>
+  func.return %y : tensor<16x8xi32>
 }

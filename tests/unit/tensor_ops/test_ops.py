@@ -123,6 +123,19 @@ func.func @main(%i: tensor<?xi64, #graph.dims<N>>, %t: tensor<4x3xui8>) -> tenso
     np.testing.assert_array_equal(found, table[places] + np.uint8(6))
 
 
+def test_a_view_of_bytes_as_packed_integers():
+    text = """
+func.func @main(%x: tensor<?x8xui8, #graph.dims<N>>) -> tensor<?x2xi32, #graph.dims<N>> {
+  %v = tensor_ops.view %x : tensor<?x8xui8, #graph.dims<N>> to tensor<?x2xi32, #graph.dims<N>>
+  func.return %v : tensor<?x2xi32, #graph.dims<N>>
+}
+"""
+    x = RNG.integers(0, 256, (3, 8)).astype(np.uint8)
+    parts = x.astype(np.int64).reshape(3, 2, 4) << np.arange(0, 32, 8)
+    (found,) = run(text, x)
+    np.testing.assert_array_equal(found, parts.sum(-1).astype(np.int32))
+
+
 def test_kernel_call_view_constant_and_concat():
     text = """
 func.func @main(%x: tensor<?x6xf32, #graph.dims<N>>) -> tensor<?x4xf32, #graph.dims<3*N>> {
