@@ -17,6 +17,7 @@ do not depend on who runs what.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cache, cached_property
 from typing import cast
 
@@ -125,13 +126,14 @@ class _Captured:
         self._bind.append(lambda inner, args: bind(inner, inner.atom(args[place], 0, low, high, multiple)))
 
     def _buffer(self, value: SSAValue, buffer: Buffer, alone: bool) -> None:
-        attributes: dict[str, Attribute] = {"llvm.align": IntegerAttr(byte_size(buffer.element), 64)}
+        attributes: dict[str, Attribute] = {"llvm.align": IntegerAttr(buffer.align or byte_size(buffer.element), 64)}
         if alone:
             attributes["llvm.noalias"] = UnitAttr()
         place = self._add(buffer.pointer, attributes)
 
         def bind(inner: Function, args: list[SSAValue]) -> None:
-            inner.values[value] = inner.buffer_at(args[place], memref_of(value), 0, buffer.root)
+            made = inner.buffer_at(args[place], memref_of(value), 0, buffer.root)
+            inner.values[value] = replace(made, align=buffer.align)
 
         self._bind.append(bind)
 

@@ -8,6 +8,7 @@ computed once.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.builder import Builder
@@ -17,6 +18,7 @@ from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineMap
 from xdsl.rewriter import InsertPoint
 
+from aicc.dialects.graph.dims import Dim, dims_of
 from aicc.dialects.tensor_ops import StructuredOp, YieldOp
 from aicc.dialects.tensor_ops.affine import substitute, used_dims
 from aicc.dialects.tensor_ops.structured import element_scalar
@@ -117,7 +119,7 @@ def _sums(op: StructuredOp, factor: Factor) -> tuple[StructuredOp, list[int]]:
         values.update(zip(inner.results, copy.results, strict=True))
     build.insert(YieldOp(build.insert(arith.AddiOp(body.args[-1], values[factor.value])).result))
     parallel = [d for d in kept if d < op.parallel_count]
-    extents = [op.dims[d] for d in kept]
+    extents = [_extent(op, d, own) for d in kept]
     made = StructuredOp([], extents, len(parallel), [], Region(body), [i32], inits=[IntegerAttr(0, i32)])
     set_operands(made, operands, [], list(op.symbols.data))
     parent = op.parent
@@ -126,6 +128,15 @@ def _sums(op: StructuredOp, factor: Factor) -> tuple[StructuredOp, list[int]]:
     made.location = op.location
     made.res[0].name_hint = "sums"
     return made, parallel
+
+
+def _extent(op: StructuredOp, d: int, operands: Sequence[Operand]) -> Dim:
+    """How far a dimension goes: the number of an axis that it walks, since constants know no symbols; else as it is."""
+    for operand in operands:
+        for expr, size in zip(operand.map.results, dims_of(operand.value.type), strict=True):
+            if expr == AffineDimExpr(d) and isinstance(size, int):
+                return size
+    return op.dims[d]
 
 
 def _correct(op: StructuredOp, offset: Offset, shift: int, sums: StructuredOp, dims: list[int]) -> None:

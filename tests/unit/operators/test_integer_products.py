@@ -101,12 +101,13 @@ def test_conv_integer(x_shape: tuple[int, ...], w_shape: tuple[int, ...], stride
     check(model, feeds, [expected.astype(np.int32)])
 
 
+@pytest.mark.parametrize("symbolic", [(), (0,)])
 @pytest.mark.parametrize("kind", [np.uint8, np.int8])
-def test_bytes_may_lie_at_any_address(kind: type) -> None:
+def test_bytes_may_lie_at_any_address(kind: type, symbolic: tuple[int, ...]) -> None:
     rng = np.random.default_rng(9)
     memory = extremes(rng, (6 * 64 + 1,), kind)
     a, b = memory[1:].reshape(6, 64), extremes(rng, (64, 48), np.int8)
     expected = centred(a, None) @ centred(b, None)
-    model, feeds = one_node("MatMulInteger", [a, b], constant=[1], symbolic=(0,))
+    model, feeds = one_node("MatMulInteger", [a, b], constant=[1], symbolic=symbolic)
     assert any(fed.ctypes.data % 4 for fed in feeds.values())
     check(model, feeds, [expected.astype(np.int32)])
