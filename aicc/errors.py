@@ -49,7 +49,10 @@ def compile_errors(model: Any) -> Generator[None]:
             raise
         from xdsl.utils.exceptions import DiagnosticException, ParseError
 
-        if not isinstance(error, DiagnosticException | ParseError):
+        from aicc.dialects.graph.symbol_names import UnknownSymbolError
+
+        # What names a symbol that there is not, is an argument of the caller's.
+        if not isinstance(error, DiagnosticException | ParseError) or isinstance(error, UnknownSymbolError):
             raise
         raise _placed(error, model).with_traceback(error.__traceback__) from error.__cause__
 

@@ -22,6 +22,7 @@ from aicc.frontends.errors import ModelError
 from aicc.frontends.onnx.list_inputs import Form, for_values, form_of, gathered, needs_form, spread
 from aicc.runtime.errors import InputError
 from aicc.runtime.model import Model
+from aicc.runtime.wording import number_of
 
 _JUDGES_OWN = ("rtol", "atol")
 """Arguments that the suite hands to `prepare` too, but which only its comparison of results uses."""
@@ -70,7 +71,8 @@ class AiccModel(BackendRep):
             arrays: Sequence[Any] = [inputs] if single else list(cast("Sequence[Any]", inputs))
             if len(arrays) != len(self._names):
                 wanted = ", ".join(repr(name) for name in self._names) or "none"
-                raise InputError(f"got {len(arrays)} arrays for {len(self._names)} inputs: {wanted}")
+                got = f"got {number_of(len(arrays), 'array')} for {number_of(len(self._names), 'input')}"
+                raise InputError(f"{got}: {wanted}")
             given = dict(zip(self._names, arrays, strict=True))
         if self._varies and (missing := [name for name in self._names if name not in given]):
             raise InputError(f"missing input {', '.join(map(repr, missing))}")
@@ -154,7 +156,8 @@ class AiccBackend(Backend):
         names = list(dict.fromkeys(name for name in node.input if name))
         arrays = [np.asarray(array) for array in inputs]
         if len(arrays) != len(names):
-            raise InputError(f"got {len(arrays)} arrays for {len(names)} inputs: {', '.join(map(repr, names))}")
+            got = f"got {number_of(len(arrays), 'array')} for {number_of(len(names), 'input')}"
+            raise InputError(f"{got}: {', '.join(map(repr, names))}")
         infos = [
             helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(array.dtype), array.shape)
             for name, array in zip(names, arrays, strict=True)

@@ -71,10 +71,11 @@ def combinations(hints: Mapping[str, Sequence[int]], symbols: Sequence[str]) -> 
     The sizes that programs are wanted for: each value of a symbol with each of the others'.
 
     Raises:
-        ValueError: a hint is for what is not in `symbols`.
+        UnknownSymbolError: a hint is for what is not in `symbols`.
     """
-    for name in hints:
-        if name not in symbols:
-            known = ", ".join(map(repr, symbols)) or "none"
-            raise ValueError(f"hints: the model has no symbol '{name}' (its symbols: {known})")
+    if any(name not in symbols for name in hints):
+        # Needs the compiler, which a model that was found in the cache has not brought.
+        from aicc.dialects.graph.symbol_names import check_symbols
+
+        check_symbols(hints, symbols)
     return [dict(zip(hints, values, strict=True)) for values in product(*hints.values())] if hints else []

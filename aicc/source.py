@@ -11,7 +11,7 @@ from xdsl.utils.exceptions import DiagnosticException
 from aicc.dialects.graph.buffers import search_folder
 from aicc.frontends.errors import ModelError
 from aicc.lowering.parse import parse_module
-from aicc.runtime.image import MAGIC
+from aicc.runtime.image import MAGIC, is_image
 
 
 def model_folder(model: Any) -> Path | None:
@@ -27,15 +27,9 @@ def refuse_programs(model: Path | bytes) -> None:
     Raises:
         ModelError: the file, or the bytes, are such a program.
     """
-    if isinstance(model, bytes):
-        head, name = model[: len(MAGIC)], "the model"
-    else:
-        try:
-            with open(model, "rb") as file:
-                head, name = file.read(len(MAGIC)), str(model)
-        except (OSError, ValueError):
-            return  # Whoever reads the model says what is wrong.
-    if head == MAGIC:
+    # Of a file that cannot be read, whoever reads the model says what is wrong.
+    if model.startswith(MAGIC) if isinstance(model, bytes) else is_image(model):
+        name = "the model" if isinstance(model, bytes) else model
         raise ModelError(f"{name}: is a compiled program, expected a model; run it with 'aicc run' or aicc.load")
 
 

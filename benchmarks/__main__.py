@@ -14,6 +14,7 @@ from dataclasses import asdict
 from importlib.util import find_spec
 from pathlib import Path
 
+from aicc.runtime.wording import number_of
 from benchmarks.accuracy import accuracy_table, measure_accuracy, read_accuracy
 from benchmarks.cases import Case
 from benchmarks.costs import costs_table, measure_costs, read_costs
@@ -59,7 +60,7 @@ def limits_text(threads: int, found: Limits) -> str:
     if found.region_warm:
         warm, paused = found.region_warm * 1e6, found.region_paused * 1e6
         region = f"; a parallel region {warm:.1f} us, after a pause of 10 ms {paused:.0f} us"
-    return f"{threads} thread{'s' * (threads > 1)}: FMA {peaks}; read/copy GB/s: {rates}{region}"
+    return f"{number_of(threads, 'thread')}: FMA {peaks}; read/copy GB/s: {rates}{region}"
 
 
 def measure_machine(threads: Sequence[int], *, quick: bool) -> dict[int, Limits]:

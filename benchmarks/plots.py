@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from aicc.runtime.wording import number_of
 from benchmarks.report import Row
 
 PER_PAGE = 60
@@ -69,7 +70,7 @@ def plot(kind: str, rows: Sequence[Row], folder: Path) -> list[Path]:
 
     for threads in sorted({row.threads for row in rows}):
         here = [row for row in rows if row.threads == threads]
-        count = f"{threads} thread{'s' * (threads > 1)}"
+        count = number_of(threads, "thread")
         ratios = [(r.case, r.ratio, AHEAD if r.ratio <= 1 else BEHIND) for r in here if r.ratio is not None]
         draw("ratio", threads, f"{kind}, {count}: time of aicc / time of the fastest peer", ratios, log=True)
         shares = [(r.case, r.bound / r.ours.run, NEUTRAL) for r in here if r.ours and r.bound]

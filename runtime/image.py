@@ -62,6 +62,15 @@ class Place:
     size: int
 
 
+def is_image(path: str | os.PathLike[str]) -> bool:
+    """Whether a file begins as a saved program does; False for one that cannot be read."""
+    try:
+        with open(path, "rb") as file:
+            return file.read(len(MAGIC)) == MAGIC
+    except (OSError, ValueError):
+        return False
+
+
 def checksum(data: np.ndarray) -> str:
     """
     SHA-256 of the sums `sum(word[i] * factor[i])` modulo 2^64 over blocks of 8192 words, and of the bytes left over.

@@ -24,6 +24,7 @@ from aicc.runtime.short_calls import ShortCalls
 from aicc.runtime.signature import KernelCall, TensorInfo
 from aicc.runtime.threads import thread_count
 from aicc.runtime.variants import Stats, VariantCaller, VariantStats, share_constants
+from aicc.runtime.wording import number_of
 
 Out = Mapping[str, np.ndarray] | Sequence[np.ndarray | None] | np.ndarray
 """Arrays of the caller's for results."""
@@ -183,7 +184,9 @@ class Model:
             return results
         if len(arrays) != len(self._inputs):
             names = ", ".join(repr(info.name) for info in self._inputs) or "none"
-            raise InputError(f"got {len(arrays)} arrays for {len(self._inputs)} inputs: {names}")
+            raise InputError(
+                f"got {number_of(len(arrays), 'array')} for {number_of(len(self._inputs), 'input')}: {names}"
+            )
         return tuple(self._call(arrays) if out is None else self._placed(arrays, out))
 
     def profile(self, inputs: Mapping[str, np.ndarray], *, runs: int = 10) -> Profile:

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
+from aicc.runtime.wording import number_of
+
 RUNS, TOTAL, SHORTEST, LAST, BYTES, FLOPS = range(6)
 """
 Columns of the counters: runs, nanoseconds in all, of the shortest run, and the clock when the last run began; bytes and
@@ -109,7 +111,7 @@ class Profile:
             seconds = sum(kernel.seconds for kernel in rest)
             lines.append(self._note(seconds, f"{len(rest)} more", len(head)))
         lines.append(self._note(max(self.seconds - inside, 0.0), "outside of kernels", len(head)))
-        where = f"{self.threads} thread{'s' * (self.threads > 1)}"
+        where = number_of(self.threads, "thread")
         lines.append(self._note(self.seconds, f"a run, mean of {self.runs}, {where}", len(head)))
         widths = [max(len(line[column]) for line in lines) for column in range(len(head) - 2)]
         rows = [[text.rjust(width) for text, width in zip(line, widths, strict=False)] + line[-2:] for line in lines]

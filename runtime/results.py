@@ -18,6 +18,7 @@ import numpy as np
 from aicc.runtime.errors import InputError
 from aicc.runtime.memory import address_of, mapped_pages
 from aicc.runtime.signature import TensorInfo
+from aicc.runtime.wording import number_of
 
 POOLED = 128 << 10
 """Bytes from which on a result has pages of its own; the allocator of the C library reuses smaller pieces itself."""
@@ -110,7 +111,7 @@ def named_out(out: object, infos: Sequence[TensorInfo]) -> list[Any]:
     arrays = list(cast("Sequence[Any]", out)) if isinstance(out, list | tuple) else [out]
     if len(arrays) != len(infos):
         names = ", ".join(repr(info.name) for info in infos) or "none"
-        raise InputError(f"out: {len(arrays)} arrays for {len(infos)} outputs: {names}")
+        raise InputError(f"out: {number_of(len(arrays), 'array')} for {number_of(len(infos), 'output')}: {names}")
     return arrays
 
 

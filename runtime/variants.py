@@ -18,6 +18,7 @@ from aicc.runtime.calls import MOST_PLANS, Caller
 from aicc.runtime.image import checksum
 from aicc.runtime.memory import long_lived_blocks
 from aicc.runtime.program import LoadedProgram
+from aicc.runtime.wording import number_of
 
 
 @dataclass(frozen=True)
@@ -33,8 +34,7 @@ class VariantStats:
 
     def __str__(self) -> str:
         when = ", ".join(f"{name}={value}" for name, value in self.sizes.items()) or "any size"
-        times = f"{self.runs} run{'s' * (self.runs != 1)}"
-        return f"{when}: {times}, {self.plans} combination{'s' * (self.plans != 1)} of shapes"
+        return f"{when}: {number_of(self.runs, 'run')}, {number_of(self.plans, 'combination')} of shapes"
 
 
 @dataclass(frozen=True)

@@ -62,7 +62,7 @@ def _parser() -> argparse.ArgumentParser:
 
     check = commands.add_parser(
         "check",
-        help="say what is not supported in a model, and what it needs: sizes, memory, arithmetic, kernels",
+        help="say why a model cannot be compiled, or what it needs: sizes, memory, arithmetic, kernels",
         allow_abbrev=False,
     )
     check.add_argument("model", help="an ONNX or .mlir file")

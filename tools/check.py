@@ -1,11 +1,10 @@
 """
-What can be said of a model without running it: what is not supported, where its sizes come from, memory, arithmetic and
-the kernels it becomes. The model is taken through the whole pipeline, but no object code is made.
+What can be said of a model without running it: why it cannot be compiled, where its sizes come from, memory, arithmetic
+and the kernels it becomes. The model is taken through the whole pipeline, but no object code is made.
 """
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.utils.exceptions import DiagnosticException, ParseError
 
 from aicc.collector import paused_collector
 from aicc.compilation import lowered, signature_text
@@ -23,6 +21,7 @@ from aicc.dialects.graph.constants import ConstantOp
 from aicc.dialects.graph.dim_parser import parse_dim
 from aicc.dialects.graph.dims import dim_sum, dims_of, evaluate_dims, symbols_of, tensor_of
 from aicc.dialects.graph.dtypes import numpy_dtype
+from aicc.dialects.graph.symbol_names import check_symbols
 from aicc.frontends.errors import ModelError, Problem
 from aicc.lowering.pipelines import PipelineOptions
 from aicc.runtime.signature import Signature, TensorInfo, parse_signature
@@ -92,6 +91,8 @@ class Report:
     problems: tuple[Problem, ...] = ()
     sizes: Mapping[str, int] = field(default_factory=dict[str, int])
     """The values that the symbols have in `Amount.value`."""
+    notes: tuple[str, ...] = ()
+    """What the model says of itself and is not so."""
     inputs: tuple[Mapping[str, Any], ...] = ()
     """Name, dtype and shape of each."""
     outputs: tuple[Mapping[str, Any], ...] = ()
@@ -103,17 +104,13 @@ class Report:
     kernels: tuple[KernelFact, ...] = ()
 
 
-class UnknownSizeError(ValueError):
-    """A size was given for a symbol that the model does not have."""
-
-
 def check_model(model: str, options: PipelineOptions, pipeline: str, sizes: Mapping[str, int]) -> Report:
     """
     The report on the file `model`, compiled with `options`. Symbols that `sizes` has no value for are 1.
 
     Raises:
-        ParseError, DiagnosticException: the file is no model at all.
-        UnknownSizeError: `sizes` names what is no symbol of the model.
+        ParseError, DiagnosticException: the file is no model at all, or what is wrong is not about a node of it.
+        UnknownSymbolError: `sizes` names what is no symbol of the model.
     """
     refuse_programs(Path(model))
     facts = _onnx_facts(Path(model)) if Path(model).suffix != ".mlir" else dict[str, Any]()
@@ -131,17 +128,14 @@ def check_model(model: str, options: PipelineOptions, pipeline: str, sizes: Mapp
                 # Kernels note their work for a profile.
                 buffers, parts = lowered(module, pipeline, replace(options, profile=True))
                 signature = parse_signature(signature_text(next(parts))[0])
-            except (DiagnosticException, ParseError) as error:
-                return Report(model, facts, (_problem(error),))
+            except LocatedError as error:
+                if not (nodes := location_names(error.location)):
+                    raise
+                return Report(model, facts, (Problem(", ".join(nodes), "compiler", None, from_exception(error).text),))
         names = [buffer.name for buffer in signature.buffers if buffer.kind == "weight" and buffer.kept]
         kept = sum(buffers[name].array().nbytes for name in names)
-    return _report(Report(model, facts), weights, kept, signature, sizes)
-
-
-def _problem(error: DiagnosticException | ParseError) -> Problem:
-    """What a pass says, with the node it speaks of."""
-    nodes = location_names(error.location) if isinstance(error, LocatedError) else ()
-    return Problem(", ".join(nodes) or "-", "compiler", None, from_exception(error).text)
+    notes = tuple(_contradictions(Path(model), signature)) if Path(model).suffix != ".mlir" else ()
+    return _report(Report(model, facts, notes=notes), weights, kept, signature, sizes)
 
 
 def _onnx_facts(path: Path) -> dict[str, Any]:
@@ -161,6 +155,26 @@ def _onnx_facts(path: Path) -> dict[str, Any]:
     return {"producer": producer, "opsets": opsets, "operators": _counted(operators)}
 
 
+def _contradictions(path: Path, signature: Signature) -> Iterator[str]:
+    """Outputs for which the model declares another shape than its nodes give."""
+    from aicc.frontends.onnx.loading import load
+
+    found = {info.name: info.shape for info in signature.outputs}
+    for value in load(path).proto.graph.output:
+        type = value.type.tensor_type
+        if value.name not in found or not type.HasField("shape"):
+            continue
+        shape = found[value.name]
+        declared = [dim.dim_param or (dim.dim_value if dim.HasField("dim_value") else "?") for dim in type.shape.dim]
+        fits = len(declared) == len(shape) and all(
+            isinstance(one, str) or isinstance(other, str) or one == other
+            for one, other in zip(declared, shape, strict=True)
+        )
+        if not fits:
+            texts = (f"[{', '.join(map(str, dims))}]" for dims in (declared, shape))
+            yield "output '{}' is declared {}, but its nodes give {}".format(value.name, *texts)
+
+
 def _counted(names: Iterable[str]) -> dict[str, int]:
     return dict(sorted(Counter(names).items(), key=lambda item: (-item[1], item[0])))
 
@@ -178,9 +192,7 @@ def _weight_bytes(module: ModuleOp) -> int:
 
 
 def _report(begun: Report, weights: int, kept: int, signature: Signature, sizes: Mapping[str, int]) -> Report:
-    if unknown := [name for name in sizes if name not in signature.symbols]:
-        known = ", ".join(signature.symbols) or "no symbols"
-        raise UnknownSizeError(f"the model has no symbol {', '.join(unknown)}; it has {known}")
+    check_symbols(sizes, signature.symbols)
     values = {name: sizes.get(name, 1) for name in signature.symbols}
 
     def amount(texts: Iterable[str]) -> Amount:
@@ -236,13 +248,6 @@ def _described(info: TensorInfo) -> dict[str, Any]:
     return {"name": info.name, "dtype": info.dtype.name, "shape": list(info.shape)}
 
 
-_NAME = re.compile(r"`((?:[^`\\]|\\.)*)`|([A-Za-z_][A-Za-z0-9_.$]*)")
-
-
-def _names_in(dim: str) -> set[str]:
-    return {quoted or plain for quoted, plain in _NAME.findall(dim)}
-
-
 def _symbols(signature: Signature) -> tuple[SymbolFact, ...]:
     found: list[SymbolFact] = []
     for name in signature.symbols:
@@ -250,7 +255,7 @@ def _symbols(signature: Signature) -> tuple[SymbolFact, ...]:
             f"'{info.name}' dim {axis}{'' if dim == name else f' ({dim})'}"
             for info in signature.inputs
             for axis, dim in enumerate(info.shape)
-            if isinstance(dim, str) and name in _names_in(dim)
+            if isinstance(dim, str) and name in symbols_of([parse_dim(dim)])
         ]
         found.append(SymbolFact(name, tuple(sources)))
     stops = {stop.size: stop for stop in signature.stops if stop.size}

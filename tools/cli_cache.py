@@ -9,6 +9,7 @@ from typing import Any
 
 from aicc.runtime.cache import LIMIT, OBJECT, UNIT, Cache, Parts
 from aicc.runtime.cache_folder import PROGRAM, cache_folder, refusal
+from aicc.runtime.wording import number_of
 from aicc.tools.cli_values import UsageError
 from aicc.tools.compile_options import pipeline_options
 
@@ -89,7 +90,7 @@ def _why(cache: Cache, options: argparse.Namespace) -> Iterator[str]:
         yield f"{options.model} is not in the cache, which holds no programs"
         return
     nearest = min(others, key=lambda parts: _distance(place.parts, parts))
-    yield f"{options.model} is not in the cache; of the nearest of {len(others)} programs differs:"
+    yield f"{options.model} is not in the cache; of the nearest of {number_of(len(others), 'program')} differs:"
     yield from _differences(place.parts, nearest)
 
 

@@ -1,4 +1,4 @@
-"""`aicc check`: what is not supported in a model, its sizes, memory, arithmetic and kernels; as text or JSON."""
+"""`aicc check`: why a model cannot be compiled, its sizes, memory, arithmetic and kernels; as text or JSON."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from dataclasses import asdict
 from typing import Any
 
 from aicc.compiler import OPT_LEVELS
-from aicc.tools.check import Amount, Report, UnknownSizeError, check_model
+from aicc.runtime.wording import number_of
+from aicc.tools.check import Amount, Report, check_model
 from aicc.tools.cli_inputs import sizes_given
-from aicc.tools.cli_values import UsageError
 from aicc.tools.compile_options import pipeline_options
 
 _MOST_KERNELS = 20
@@ -22,14 +22,11 @@ _WIDEST = 60
 
 
 def check_command(options: argparse.Namespace) -> int:
-    """Prints the report on `options.model`; 1 if something in it is not supported."""
+    """Prints the report on `options.model`; 1 if it cannot be compiled."""
     sizes = sizes_given(options.size)
-    try:
-        report = check_model(options.model, pipeline_options(options), OPT_LEVELS[options.opt_level], sizes)
-    except UnknownSizeError as error:
-        raise UsageError(f"--size: {error}") from error
+    report = check_model(options.model, pipeline_options(options), OPT_LEVELS[options.opt_level], sizes)
     if options.json:
-        print(json.dumps({"supported": not report.problems, **asdict(report)}, indent=1))
+        print(json.dumps({"compiles": not report.problems, **asdict(report)}, indent=1))
     else:
         for line in report_lines(report, every=options.all):
             print(line)
@@ -41,13 +38,14 @@ def report_lines(report: Report, *, every: bool = False) -> Iterator[str]:
     yield from _model_lines(report)
     if report.problems:
         operators = {problem.operator for problem in report.problems}
-        number = f"{len(report.problems)} node{'s' * (len(report.problems) > 1)}"
-        yield f"not supported: {number}, {len(operators)} operator{'s' * (len(operators) > 1)}"
+        nodes, kinds = number_of(len(report.problems), "node"), number_of(len(operators), "operator")
+        yield f"cannot be compiled: {nodes}, {kinds}"
         yield from (f"  {problem}" for problem in report.problems)
         return
     yield "not supported: nothing"
     yield from _listed("inputs", map(_tensor, report.inputs))
     yield from _listed("outputs", map(_tensor, report.outputs))
+    yield from _listed("declared otherwise", report.notes)
     yield from _listed("symbols", [f"{symbol.name}: {'; '.join(symbol.sources)}" for symbol in report.symbols])
     yield from _listed("checked at run time", report.relations)
     if report.symbols:
@@ -74,7 +72,8 @@ def _model_lines(report: Report) -> Iterator[str]:
     operators: Mapping[str, int] = report.facts["operators"]
     shown = [f"{name} x{number}" if number > 1 else name for name, number in list(operators.items())[:_MOST_OPERATORS]]
     more = f", and {len(operators) - len(shown)} more" if len(operators) > len(shown) else ""
-    yield f"{sum(operators.values())} nodes, {len(operators)} operators: {', '.join(shown)}{more}"
+    nodes, kinds = number_of(sum(operators.values()), "node"), number_of(len(operators), "operator")
+    yield f"{nodes}, {kinds}: {', '.join(shown)}{more}"
 
 
 def _tensor(described: Mapping[str, Any]) -> str:
@@ -90,7 +89,7 @@ def _listed(title: str, lines: Iterable[str]) -> Iterator[str]:
 
 def _kernel_lines(report: Report, every: bool) -> Iterator[str]:
     calls = sum(kernel.calls for kernel in report.kernels)
-    times = f"{calls} time{'s' * (calls != 1)}"
+    times = number_of(calls, "time")
     yield f"kernels after fusion: {len(report.kernels)}, called {times} (loops and branches count once)"
     if not report.kernels:
         return

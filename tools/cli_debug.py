@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from xdsl.utils.exceptions import DiagnosticException
 
 from aicc.compiler import OPT_LEVELS
 from aicc.dialects.graph.buffers import search_folder
 from aicc.lowering.levels import level_of
 from aicc.lowering.signature import main_function, tensor_infos
 from aicc.runtime.signature import TensorInfo
+from aicc.runtime.wording import number_of
 from aicc.source import load_module, model_folder
 from aicc.tools.cli_inputs import input_arrays
 from aicc.tools.cli_values import UsageError
@@ -37,7 +39,7 @@ def debug_command(options: argparse.Namespace) -> int:
         module = load_module(options.model, chosen.shapes)
         verify(module)
         if (level := level_of(module)) not in ("graph", "tensor_ops"):
-            raise UsageError(f"IR of the level {level} has no numpy meaning, expected graph or tensor_ops")
+            raise DiagnosticException(f"IR of the level {level} has no numpy meaning, expected graph or tensor_ops")
         infos = [TensorInfo(i.name, i.dtype, i.shape) for i in tensor_infos(main_function(module))[0]]
         finding = debug_module(
             module,
@@ -72,7 +74,7 @@ def _lines(finding: Finding, bound: float, *, every: bool) -> Iterator[str]:
         changed = f"; it changes {', '.join(blame.nodes)}" if blame.nodes else ""
         yield f"pass at fault: {what} (step {blame.position} of {blame.of}){changed}"
     if made := finding.made:
-        yield f"NaN or infinity is made {len(made)} time{'s' * (len(made) > 1)}: --check-nan says where"
+        yield f"NaN or infinity is made {number_of(len(made), 'time')}: --check-nan says where"
     yield from _table(finding, every)
 
 

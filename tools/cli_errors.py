@@ -7,6 +7,8 @@ from pathlib import Path
 
 from xdsl.utils.exceptions import DiagnosticException, ParseError
 
+from aicc.backends.llvm.targets import TargetError
+from aicc.dialects.graph.symbol_names import UnknownSymbolError
 from aicc.errors import CompileError
 from aicc.faults import CompilerFault
 from aicc.frontends.errors import ModelError
@@ -23,8 +25,13 @@ def _source(name: str) -> str | None:
 
 
 def report(error: Exception) -> int:
-    """Prints `error` on standard error; 2 for wrong usage, 1 for anything else."""
-    if isinstance(error, UsageError):
+    """
+    Prints `error` on standard error.
+
+    The status is 2 for wrong usage: what the command line says is malformed, contradicts itself, or names what neither
+    aicc nor the model has. It is 1 for what is wrong with files and what is in them.
+    """
+    if isinstance(error, UsageError | UnknownSymbolError):
         print(f"aicc: error: {error}", file=sys.stderr)
         return 2
     if isinstance(error, CompileError) and error.line:
@@ -39,7 +46,8 @@ def report(error: Exception) -> int:
         return 1
     if isinstance(error, ModelError | InputError | ProgramError | ValueError | OSError):
         print(f"aicc: error: {error}", file=sys.stderr)
-        return 1
+        # Functions that a user calls raise it for their arguments, which here are those of the command line.
+        return 2 if type(error) is ValueError or isinstance(error, TargetError) else 1
     if isinstance(error, MemoryError):
         print(f"aicc: error: not enough memory{f': {error}' if str(error) else ''}", file=sys.stderr)
         return 1

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from aicc.runtime.expressions import compile_expression, linear_form
+from aicc.dialects.graph.dim_parser import parse_dim
+from aicc.dialects.graph.dims import evaluate_dims, symbols_of
+from aicc.dialects.graph.symbol_names import check_symbols
+from aicc.runtime.errors import InputError
+from aicc.runtime.expressions import linear_form
 from aicc.runtime.signature import TensorInfo
 from aicc.tools.cli_values import UsageError, named_values
 
@@ -32,7 +35,9 @@ def input_arrays(infos: Sequence[TensorInfo], given: Sequence[str], texts: Seque
     that the given ones tell; symbols that they do not tell have their values in `texts` (`SYMBOL=N`), 1 by default.
 
     Raises:
-        UsageError: there is no such input or symbol, a file holds no array, or has another size than `texts` say.
+        UsageError: there is no such input, or a file has another size than `texts` say.
+        UnknownSymbolError: there is no such symbol.
+        InputError: a file holds no array.
         OSError: a file cannot be read.
     """
     files, sizes = named_values(given, "--input"), sizes_given(texts)
@@ -42,10 +47,9 @@ def input_arrays(infos: Sequence[TensorInfo], given: Sequence[str], texts: Seque
     )
     for name in files:
         if name not in names:
-            raise UsageError(f"--input {name}: the model has {', '.join(names) or 'no inputs'}")
-    for name in sizes:
-        if name not in symbols:
-            raise UsageError(f"--size {name}: the model has {', '.join(symbols) or 'no symbols'}")
+            known = ", ".join(f"'{other}'" for other in names) or "none"
+            raise UsageError(f"the model has no input '{name}' (its inputs: {known})")
+    check_symbols(sizes, symbols)
     asked = frozenset(sizes)
     read = {info.name: _read(files[info.name], info) for info in infos if files.get(info.name, "random") != "random"}
     for info in infos:
@@ -84,7 +88,7 @@ def _read(path: str, info: TensorInfo) -> np.ndarray:
     try:
         array = np.load(path, allow_pickle=False)
     except ValueError as error:
-        raise UsageError(f"--input {info.name}: {path} is no .npy file of numbers") from error
+        raise InputError(f"--input {info.name}: {path} is no .npy file of numbers") from error
     # The .npy format knows no bfloat16: it is saved as two opaque bytes.
     if array.dtype.kind == "V" and array.dtype.itemsize == info.dtype.itemsize:
         return array.view(info.dtype)
@@ -102,12 +106,11 @@ def _random(info: TensorInfo, sizes: Mapping[str, int], generator: np.random.Gen
     return generator.standard_normal(shape).astype(info.dtype)
 
 
-def _symbols(text: str) -> list[str]:
+def _symbols(text: str) -> tuple[str, ...]:
     """The symbols in the expression of a size."""
-    names = re.findall(r"`((?:[^`\\]|\\.)*)`|([A-Za-z_][A-Za-z0-9_.$]*)", text)
-    return sorted({re.sub(r"\\(.)", r"\1", quoted) or plain for quoted, plain in names})
+    return symbols_of([parse_dim(text)])
 
 
 def _size(text: str, sizes: Mapping[str, int]) -> int:
-    symbols = _symbols(text)
-    return compile_expression(text, symbols)([sizes.get(name, 1) for name in symbols])
+    dim = parse_dim(text)
+    return evaluate_dims([dim], {name: sizes.get(name, 1) for name in symbols_of([dim])})[0]

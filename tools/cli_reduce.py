@@ -13,8 +13,9 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import DiagnosticException, VerifyException
 
 from aicc.dialects.graph.buffers import inline_constants, search_folder
+from aicc.runtime.wording import number_of
 from aicc.source import load_module, refuse_programs
-from aicc.tools.cli_errors import UsageError
+from aicc.tools.cli_values import UsageError
 from aicc.tools.compile_options import compile_options
 from aicc.tools.limited import Limits
 from aicc.tools.reduce import Reducer
@@ -92,7 +93,7 @@ def _reduce_onnx(path: Path, output: Path, options: argparse.Namespace, trial: T
         reducer = Reducer(lambda model: check(data(model)), onnx_steps(), data, options.seconds)
         best = reducer.reduce(whole)
     output.write_bytes(data(best))
-    kept = f"{len(best.graph.node)} of {len(whole.graph.node)} nodes"
+    kept = f"{len(best.graph.node)} of {number_of(len(whole.graph.node), 'node')}"
     return _report(output, kept, reducer.tried, reducer.in_time)
 
 
@@ -121,10 +122,10 @@ def _reduce_ir(path: Path, output: Path, options: argparse.Namespace, trial: Tri
         best = reducer.reduce(module)
     output.write_text(ir_text(best), encoding="utf-8")
     count, whole = (sum(1 for _ in m.walk()) - 1 for m in (best, module))
-    return _report(output, f"{count} of {whole} ops", reducer.tried, reducer.in_time)
+    return _report(output, f"{count} of {number_of(whole, 'op')}", reducer.tried, reducer.in_time)
 
 
 def _report(output: Path, kept: str, tried: int, in_time: bool) -> int:
     over = "" if in_time else "; the time was over (--seconds)"
-    print(f"{output}: {kept} left, {tried} versions tried{over}")
+    print(f"{output}: {kept} left, {number_of(tried, 'version')} tried{over}")
     return 0

@@ -15,15 +15,13 @@ from typing import Any
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 
+from aicc.runtime.image import is_image
 from aicc.runtime.model import Model
 from aicc.runtime.signature import TensorInfo
 from aicc.tools.cli_inputs import input_arrays
 from aicc.tools.cli_values import UsageError
 from aicc.tools.compile_options import compile_options
 from aicc.tools.instruments import Timing
-
-SAVED = ".aicc"
-"""What the names of saved models end with."""
 
 _RUNS = 10
 """Timed runs; the median is shown."""
@@ -85,7 +83,7 @@ _Run = Callable[[Mapping[str, np.ndarray]], Sequence[np.ndarray]]
 
 
 def _is_saved(source: Any) -> bool:
-    return isinstance(source, str) and "\n" not in source and source.endswith(SAVED)
+    return isinstance(source, str) and "\n" not in source and is_image(source)
 
 
 def _compile(source: Any, chosen: Mapping[str, Any]) -> Model:

@@ -11,6 +11,7 @@ from pathlib import Path
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.transform import NamedSequenceOp
 from xdsl.printer import Printer
+from xdsl.utils.exceptions import DiagnosticException
 
 from aicc.dialects.loops import CallOp
 from aicc.lowering.context import make_context
@@ -48,12 +49,12 @@ def schedules_text(module: ModuleOp, options: PipelineOptions) -> str:
     the source model that the kernel computes. Changes `module`.
 
     Raises:
-        ValueError: for IR below the level `loops`.
+        DiagnosticException: for IR below the level `loops`.
     """
     verify(module)
     level = level_of(module)
     if level == "llvm":
-        raise ValueError("IR of the level llvm has no schedules, expected an earlier level")
+        raise DiagnosticException("IR of the level llvm has no schedules, expected an earlier level")
     steps = NamedStep("O2", options).passes(level)
     end = [step.module_pass.name for step in steps].index("loops-auto-schedule") + 1
     PipelineRunner(make_context(), verify_borders=False).run(steps[:end], module)

@@ -102,13 +102,21 @@ def _several_sizes(flag: str, text: str) -> list[int]:
 
 
 def pipeline_options(options: argparse.Namespace) -> PipelineOptions:
-    """What a command line asks of the pipeline."""
+    """
+    What a command line asks of the pipeline.
+
+    Raises:
+        UsageError: sizes are not given as `SYMBOL=N`.
+        TargetError: there is no target of the name given.
+    """
     from dataclasses import fields
 
+    from aicc.backends.llvm.targets import target_by_name
     from aicc.lowering.pipelines import PipelineOptions
     from aicc.sizes import fixed_sizes
 
     wanted = {field.name for field in fields(PipelineOptions)}
     given = compile_options(options)
+    target_by_name(given.get("target", "host"))
     given["shapes"] = fixed_sizes(given.get("shapes"))
     return PipelineOptions(**{name: value for name, value in given.items() if name in wanted})

@@ -111,7 +111,7 @@ class _Driver:
             self._write(outputs)
         except OSError as error:
             print(f"aicc-opt: cannot write '{self.options.output_file}': {error.strerror}", file=sys.stderr)
-            return USAGE_STATUS
+            return DIAGNOSTIC_STATUS
         if self.timing is not None:
             print(self.timing.report(), file=sys.stderr)
         return status

@@ -7,8 +7,6 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from aicc.tools.options import UsageError
-
 _SPLIT = re.compile(r"^[ \t]*// -----[ \t]*\r?\n?", re.MULTILINE)
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")
 _CONFIGURATION = re.compile(r"^\s*//\s*configuration:(.*)$", re.MULTILINE)
@@ -69,14 +67,13 @@ def read_source(path: str) -> Source:
     The text of the file `path`, or of standard input for `-`.
 
     Raises:
-        UsageError: if the file cannot be opened.
-        InputError: if it does not hold text.
+        InputError: if the file cannot be opened, or does not hold text.
     """
     name = "<stdin>" if path == "-" else path
     try:
         data = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
     except OSError as error:
-        raise UsageError(f"cannot read '{path}': {error.strerror}") from error
+        raise InputError(f"aicc-opt: cannot read '{path}': {error.strerror}") from error
     what = "; 'aicc import' makes textual IR from an ONNX model" if path.endswith(".onnx") else ""
     try:
         text = data.decode("utf-8")

@@ -9,7 +9,6 @@ The symbols are those of `@main`'s inputs; another one is an error that lists th
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -22,13 +21,10 @@ from xdsl.utils.hints import isa
 
 from aicc.dialects.graph.dim_parser import parse_dim
 from aicc.dialects.graph.dims import Dim, dims_of, is_tensor, substitute, symbols_of
+from aicc.dialects.graph.symbol_names import check_symbols
 from aicc.transforms.symbols import SymbolSubstitution
 
 _CHECKS = "aicc.checks"
-
-
-class UnknownSymbolError(DiagnosticException, ValueError):
-    """A size is given for a symbol that the inputs of `@main` do not have."""
 
 
 def fix_sizes(module: ModuleOp, sizes: Mapping[str, int]) -> None:
@@ -42,29 +38,15 @@ def fix_sizes(module: ModuleOp, sizes: Mapping[str, int]) -> None:
     mains = [op for op in module.body.block.ops if isinstance(op, FuncOp) and op.sym_name.data == "main"]
     types = [type for main in mains for type in main.function_type.inputs if is_tensor(type)]
     known = symbols_of(dim for type in types for dim in dims_of(type))
-    check_names(sizes, known)
+    for name, size in sizes.items():
+        if size < 0:
+            raise DiagnosticException(f"size {size} of '{name}' is negative")
+    check_symbols(sizes, known)
     values: dict[str, Dim] = dict(sizes)
     for main in mains:
         _fix_checks(main, values)
         # Other functions have symbols of their own, which only look the same.
         SymbolSubstitution(values).apply(main)
-
-
-def check_names(names: Mapping[str, int], known: tuple[str, ...]) -> None:
-    """
-    Checks that sizes are not below 0 and belong to symbols of the model.
-
-    Raises:
-        UnknownSymbolError, DiagnosticException: they do not.
-    """
-    for name, size in names.items():
-        if size < 0:
-            raise DiagnosticException(f"size {size} of '{name}' is negative")
-        if name not in known:
-            near = difflib.get_close_matches(name, known, 1)
-            hint = f"; did you mean '{near[0]}'?" if near else ""
-            listed = ", ".join(f"'{symbol}'" for symbol in sorted(known)) or "none"
-            raise UnknownSymbolError(f"the model has no symbol '{name}'{hint} (its symbols: {listed})")
 
 
 def _fix_checks(main: FuncOp, values: Mapping[str, Dim]) -> None:

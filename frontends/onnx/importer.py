@@ -7,7 +7,7 @@ its subgraphs, are only checked for whether their operators are known.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +19,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from aicc.dialects.graph.dims import dims_of, symbols_of
+from aicc.dialects.graph.dtypes import numpy_dtype
 from aicc.dialects.graph.free_names import FreeNames
 from aicc.frontends.errors import ModelError, Problem
 from aicc.frontends.onnx.context import (
@@ -32,7 +33,7 @@ from aicc.frontends.onnx.context import (
 )
 from aicc.frontends.onnx.folding import content_ops, folded, run_handler, set_name_hint
 from aicc.frontends.onnx.functions import arity_fault, has_function, standard_function
-from aicc.frontends.onnx.loading import Source, load, tensor_array
+from aicc.frontends.onnx.loading import NUMPY_DTYPES, Source, data_type_name, load, tensor_array
 from aicc.frontends.onnx.local_functions import inlined
 from aicc.frontends.onnx.ordering import node_name, sorted_nodes, subgraphs
 from aicc.frontends.onnx.shape_arithmetic import sizes_in
@@ -41,7 +42,7 @@ from aicc.frontends.onnx.table import HANDLERS
 from aicc.frontends.onnx.values import AnyValue, Value, constant_value, tensors_of
 
 if TYPE_CHECKING:
-    from onnx import GraphProto, ModelProto, NodeProto, TensorProto
+    from onnx import GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto
 
 OLDEST_OPSET, NEWEST_OPSET = 6, 28
 """
@@ -61,6 +62,7 @@ def import_onnx(model: str | Path | bytes | ModelProto, *, shapes: Mapping[str, 
 
     Raises:
         ModelError: if the model is not valid, or listing all in it that is not supported.
+        UnknownSymbolError: `shapes` names what is no dimension of the inputs.
         OSError: if its file cannot be read.
     """
     source = load(model)
@@ -128,6 +130,7 @@ class _Importer:
         if self._problems:
             problems = tuple(self._problems)
             raise ModelError(_list_of(problems), problems)
+        _check_declared(graph.output, results)
         outputs = list(_named_tensors([value.name for value in graph.output], results))
         returned = [self.materialise(value) for _, value in outputs]
         block.add_op(ReturnOp(*returned))
@@ -355,9 +358,7 @@ class _Importer:
         scopes, opsets, problems = self._scopes, self._opsets, self._problems
         self._scopes, self._problems = [names], {}
         # Definitions of other domains may leave the version of the standard set to the model.
-        self._opsets = opsets | {
-            "" if entry.domain == "ai.onnx" else entry.domain: entry.version for entry in function.opset_import
-        }
+        self._opsets = opsets | {_plain(entry.domain): entry.version for entry in function.opset_import}
         try:
             for node in function.node:
                 self._import_node(node, context.name, names, context.block)
@@ -414,6 +415,24 @@ def _named_tensors(names: Sequence[str], values: Sequence[AnyValue]) -> Iterator
             yield name if isinstance(value, Value) else f"{name}[{i}]", tensor
 
 
+def _check_declared(outputs: Iterable[ValueInfoProto], results: Sequence[AnyValue]) -> None:
+    """
+    Checks the element types that a model declares for its outputs. Shapes are what the nodes give: many models declare
+    those that they had before a size was changed.
+
+    Raises:
+        ModelError: one is another than the nodes give.
+    """
+    for value, result in zip(outputs, results, strict=True):
+        declared = value.type.tensor_type.elem_type
+        if isinstance(result, Value) and declared:
+            found = numpy_dtype(result.type.element_type)
+            if NUMPY_DTYPES.get(declared, found) != found:
+                raise ModelError(
+                    f"output '{value.name}' is declared {data_type_name(declared)}, but its nodes give {found}"
+                )
+
+
 def _names_attr(names: Sequence[str]) -> ArrayAttr[DictionaryAttr]:
     return ArrayAttr([DictionaryAttr({"aicc.name": StringAttr(name)}) for name in names])
 
@@ -431,7 +450,10 @@ def _list_of(problems: Sequence[Problem]) -> str:
 def _opsets(proto: ModelProto) -> dict[str, int]:
     opsets: dict[str, int] = {}
     for entry in proto.opset_import:
-        opsets["" if entry.domain == "ai.onnx" else entry.domain] = entry.version
+        domain = _plain(entry.domain)
+        if opsets.setdefault(domain, entry.version) != entry.version:
+            name = f"domain '{domain}'" if domain else "the standard operators"
+            raise ModelError(f"the model names opsets {opsets[domain]} and {entry.version} of {name}, expected one")
     version = opsets.get("")
     if version is None and not opsets:
         raise ModelError("the model names no operator set (opset_import is empty)")
@@ -443,7 +465,12 @@ def _opsets(proto: ModelProto) -> dict[str, int]:
 
 
 def _domain(node: NodeProto) -> str:
-    return "" if node.domain == "ai.onnx" else node.domain
+    return _plain(node.domain)
+
+
+def _plain(domain: str) -> str:
+    """A domain, the standard's one by its shorter name."""
+    return "" if domain == "ai.onnx" else domain
 
 
 def _known_version(operator: str, version: int) -> int:

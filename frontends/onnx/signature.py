@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from aicc.dialects.graph.dims import Dim, sym, tensor_type
 from aicc.dialects.graph.dtypes import element_type
+from aicc.dialects.graph.symbol_names import check_symbols
 from aicc.frontends.errors import ModelError
 from aicc.frontends.onnx.loading import NUMPY_DTYPES, data_type_name
 from aicc.frontends.onnx.values import AnyTensor
@@ -42,14 +42,9 @@ class Symbols:
         Checks that every size that was given belongs to a dimension.
 
         Raises:
-            ModelError: naming the dimensions there are.
+            UnknownSymbolError: naming the dimensions there are.
         """
-        for name in self._fixed:
-            if name not in self._used:
-                near = difflib.get_close_matches(name, self._used, 1)
-                hint = f"; did you mean '{near[0]}'?" if near else ""
-                known = ", ".join(f"'{used}'" for used in sorted(self._used)) or "none"
-                raise ModelError(f"the model has no dimension '{name}'{hint} (its dimensions: {known})")
+        check_symbols(self._fixed, self._used)
 
     def input_type(self, value: ValueInfoProto) -> AnyTensor:
         """

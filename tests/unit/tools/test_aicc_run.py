@@ -67,15 +67,15 @@ def test_no_arguments(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
 @pytest.mark.parametrize(
     "arguments, status, message",
     [
-        (["--input", "z=random"], 2, "--input z: the model has a, b, c, d, e/0"),
+        (["--input", "z=random"], 2, "the model has no input 'z' (its inputs: 'a', 'b', 'c', 'd', 'e/0')"),
         (["--input", "a"], 2, "--input a: expected NAME=VALUE"),
         (["--input", "a=random", "--input", "a=random"], 2, "'a' is given twice"),
         (["--size", "N=-1"], 2, "--size N=-1: expected a size of at least 0"),
-        (["--size", "N=1"], 2, "--size N: the model has no symbols"),
+        (["--size", "N=1"], 2, "the model has no symbol 'N' (its symbols: none)"),
         (["--input", "a=/nonexistent.npy"], 1, "'/nonexistent.npy'"),
-        (["--threads", "0"], 1, "threads is 0, expected at least 1"),
-        (["--target", "pdp11"], 1, "pdp11"),
-        (["--target", FOREIGN], 1, f"code for '{FOREIGN}' cannot run here: this machine is no "),
+        (["--threads", "0"], 2, "threads is 0, expected at least 1"),
+        (["--target", "pdp11"], 2, "pdp11"),
+        (["--target", FOREIGN], 2, f"code for '{FOREIGN}' cannot run here: this machine is no "),
     ],
 )
 def test_wrong_usage(
