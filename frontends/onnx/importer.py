@@ -228,11 +228,20 @@ class _Importer:
         arguments: Sequence[AnyValue] = (),
         argument_names: Sequence[str] | None = None,
     ) -> list[AnyValue]:
-        """The nodes of `graph` as ops at the end of `block`; values for its outputs."""
+        """
+        The nodes of `graph` as ops at the end of `block`; values for its outputs.
+
+        Raises:
+            Unsupported: it has another number of inputs than there are arguments.
+            Incomplete: something in it is not supported.
+        """
         names: _Names = {}
         main = not self._scopes
         if argument_names is None:
             argument_names = [value.name for value in graph.input]
+        if len(argument_names) != len(arguments):
+            found, expected = len(argument_names), len(arguments)
+            raise Unsupported(f"the number of inputs of its graph '{graph.name}' is {found}, expected {expected}")
         names.update(zip(argument_names, arguments, strict=True))
         self._scopes.append(names)
         for tensor in graph.initializer:
@@ -265,7 +274,7 @@ class _Importer:
 
     def _import_node(self, node: NodeProto, name: str, names: _Names, block: Block) -> None:
         operator, opset = self._operator(node)
-        results: Sequence[AnyValue | Unavailable] = ()
+        made: Sequence[AnyValue | Unavailable] | None = None
         try:
             handler, version = self._handler(node)
             if (fault := arity_fault(node, version)) is not None:
@@ -280,11 +289,11 @@ class _Importer:
                 try:
                     if handler is None:
                         raise UseDefinition
-                    results = self._results(context, run_handler(handler, context))
+                    made = self._results(context, run_handler(handler, context))
                 except UseDefinition:
                     if not has_function(node, version):
                         raise Unsupported("the operator is not supported in this operator set") from None
-                    results = self._import_function(context)
+                    made = self._import_function(context)
                 finally:
                     self._active.pop()
         except Incomplete:
@@ -300,6 +309,7 @@ class _Importer:
         except (ArithmeticError, LookupError, TypeError, ValueError) as error:
             fault = f"internal fault of the importer ({type(error).__name__}: {_first_line(error)})"
             self._problems[Problem(name, operator, opset, fault)] = None
+        results = made or ()
         for i, output in enumerate(node.output):
             if not output:
                 continue
@@ -308,7 +318,7 @@ class _Importer:
             value = results[i] if i < len(results) else Unavailable("is not supported")
             if not isinstance(value, Unavailable):
                 names[output] = value
-            elif results:
+            elif made is not None:
                 names[output] = _Missing(Problem(name, operator, opset, f"output {i} ('{output}') {value.reason}"))
             else:
                 names[output] = _Missing()

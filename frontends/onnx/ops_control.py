@@ -20,6 +20,11 @@ from aicc.frontends.onnx.values import AnyValue, TensorList, Value, computed_val
 def _if(ctx: NodeContext) -> Sequence[Result]:
     """Sizes in which the branches differ are symbols of the op."""
     branches = ctx.attr_graph("then_branch"), ctx.attr_graph("else_branch")
+    for name, graph in zip(_BRANCHES, branches, strict=True):
+        if len(graph.output) < len(ctx.node.output):
+            ctx.fail(
+                f"the number of outputs of its {name} branch is {len(graph.output)}, expected {len(ctx.node.output)}"
+            )
     condition = ctx.value(0)
     if condition.content is not None and condition.content.dtype != object:
         if condition.content.size != 1:

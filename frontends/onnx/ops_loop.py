@@ -206,11 +206,10 @@ def scalar_input(ctx: NodeContext, position: int) -> SSAValue:
 
 def _loop(ctx: NodeContext) -> Sequence[Result]:
     graph = ctx.attr_graph("body")
+    _check_body(ctx, graph, inputs=max(len(ctx.inputs), 2), outputs=max(len(ctx.inputs), 2) - 1)
     if any(isinstance(value, TensorList | NoValue) for value in ctx.inputs):
         return _unrolled(ctx, graph)
     carried = [ctx.ssa(i) for i in range(2, len(ctx.inputs))]
-    if len(graph.input) != 2 + len(carried) or len(graph.output) < 1 + len(carried):
-        ctx.fail(f"its body has {len(graph.input)} inputs and {len(graph.output)} outputs for {len(carried)} values")
     always = False
 
     def body(state: Sequence[SSAValue]) -> tuple[Value | None, list[Value]]:
@@ -228,6 +227,14 @@ def _loop(ctx: NodeContext) -> Sequence[Result]:
             ctx.fail(f"the trip count has {len(trips)} elements, expected 1")
         plan = LoopPlan(ctx, carried, body, numbers.size(numbers.max(trips[0], 0), "trip count"), plan.most, starts)
     return plan.run()
+
+
+def _check_body(ctx: NodeContext, graph: GraphProto, *, inputs: int, outputs: int) -> None:
+    """Checks that a body takes as many inputs, and gives at least as many outputs."""
+    if len(graph.input) != inputs:
+        ctx.fail(f"the number of inputs of its body is {len(graph.input)}, expected {inputs}")
+    if len(graph.output) < outputs:
+        ctx.fail(f"the number of outputs of its body is {len(graph.output)}, expected at least {outputs}")
 
 
 MOST_UNROLLED = 1024
@@ -280,22 +287,46 @@ def _goes_on_always(ctx: NodeContext, graph: GraphProto) -> bool:
 def _scan(ctx: NodeContext) -> list[SSAValue]:
     if ctx.version < 9:
         return _scan_of_batches(ctx)
-    graph = ctx.attr_graph("body")
-    scans = ctx.attr_int("num_scan_inputs")
-    states = len(ctx.inputs) - scans
-    axes = [
-        ctx.axis(axis, ctx.rank(states + k)) for k, axis in enumerate(ctx.attr_ints("scan_input_axes", (0,) * scans))
-    ]
+    graph, scans, states = _scan_parts(ctx, len(ctx.inputs))
+    outputs = len(graph.output) - states
+    axes = _per_slice(ctx, "scan_input_axes", scans)
     return _scan_along(
         ctx,
         graph,
         [ctx.ssa(position) for position in range(states)],
         [ctx.ssa(states + k) for k in range(scans)],
-        axes,
-        ctx.attr_ints("scan_input_directions", (0,) * scans),
-        ctx.attr_ints("scan_output_directions", (0,) * (len(graph.output) - states)),
-        ctx.attr_ints("scan_output_axes", (0,) * (len(graph.output) - states)),
+        [ctx.axis(axis, ctx.rank(states + k)) for k, axis in enumerate(axes)],
+        _directions(ctx, "scan_input_directions", scans),
+        _directions(ctx, "scan_output_directions", outputs),
+        _per_slice(ctx, "scan_output_axes", outputs),
     )
+
+
+def _scan_parts(ctx: NodeContext, count: int) -> tuple[GraphProto, int, int]:
+    """The body of a scan, and how many of its `count` inputs are sliced and how many are states."""
+    graph = ctx.attr_graph("body")
+    scans = ctx.attr_int("num_scan_inputs")
+    if not 1 <= scans <= count:
+        ctx.fail(f"num_scan_inputs is {scans}, expected 1 to {count}")
+    states = count - scans
+    _check_body(ctx, graph, inputs=count, outputs=states)
+    return graph, scans, states
+
+
+def _per_slice(ctx: NodeContext, name: str, count: int) -> tuple[int, ...]:
+    """An attribute that has a number for each of `count` inputs or outputs, by default 0."""
+    found = ctx.attr_ints(name, ()) or (0,) * count
+    if len(found) != count:
+        ctx.fail(f"the number of entries of {name} is {len(found)}, expected {count}")
+    return found
+
+
+def _directions(ctx: NodeContext, name: str, count: int) -> tuple[int, ...]:
+    """For each of `count` inputs or outputs, 0 for forward or 1 for backward."""
+    found = _per_slice(ctx, name, count)
+    if not {0, 1}.issuperset(found):
+        ctx.fail(f"{name} is {list(found)}, expected 0 or 1 for each")
+    return found
 
 
 def _scan_along(
@@ -309,8 +340,6 @@ def _scan_along(
     output_axes: Sequence[int],
 ) -> list[SSAValue]:
     """A loop over the slices of `inputs` along `axes`, of some from the last to the first."""
-    if not inputs or len(graph.input) != len(states) + len(inputs):
-        ctx.fail(f"its body has {len(graph.input)} inputs for {len(states)} states and {len(inputs)} slices")
     count = dims_of(inputs[0].type)[axes[0]]
     numbers = Numbers(ctx)
 
@@ -346,11 +375,9 @@ def _scan_of_batches(ctx: NodeContext) -> list[SSAValue]:
     """
     if ctx.has(0):
         ctx.fail("sequence_lens (input 0) is given; only scans over whole sequences are supported")
-    graph = ctx.attr_graph("body")
-    scans = ctx.attr_int("num_scan_inputs")
-    states = len(ctx.inputs) - 1 - scans
+    graph, scans, states = _scan_parts(ctx, len(ctx.inputs) - 1)
     values = [ctx.ssa(position) for position in range(1, len(ctx.inputs))]
-    directions = ctx.attr_ints("directions", (0,) * scans)
+    directions = _directions(ctx, "directions", scans)
     batches = dims_of(values[0].type)[0]
     outputs = len(graph.output) - states
 

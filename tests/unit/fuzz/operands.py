@@ -59,7 +59,9 @@ def _array(rng: np.random.Generator, dtype: np.dtype, shape: tuple[int, ...]) ->
         return rng.choice(np.array((*FLOATS, 1, 2, 3)), shape).astype(dtype)
 
 
-def _attribute(rng: np.random.Generator, kind: int) -> Any:
+def _attribute(rng: np.random.Generator, kind: int, operands: int) -> Any:
+    """A value of a kind for an attribute of a node that has so many operands."""
+
     def some(options: tuple[Any, ...]) -> list[Any]:
         return [options[int(rng.integers(len(options)))] for _ in range(int(rng.integers(5)))]
 
@@ -77,8 +79,33 @@ def _attribute(rng: np.random.Generator, kind: int) -> Any:
         case AttributeProto.TENSOR:
             shape = tuple(int(n) for n in rng.integers(0, 3, int(rng.integers(3))))
             return onnx.numpy_helper.from_array(_array(rng, I64 if rng.random() < 0.5 else F32, shape), "t")
+        case AttributeProto.GRAPH:
+            return _body(rng, operands)
         case _:
             return None
+
+
+def _body(rng: np.random.Generator, operands: int) -> onnx.GraphProto:
+    """
+    A graph that often has as many inputs as the node has operands, or none; its outputs are inputs of its own or of the
+    node, constants, or computed from these.
+    """
+    number = (operands, 0, int(rng.integers(6)))[int(rng.choice(3, p=(0.6, 0.3, 0.1)))]
+    inputs = [f"b{i}" for i in range(number)]
+    known = [*inputs, "x0", "x1", "stored"]
+    nodes: list[onnx.NodeProto] = []
+    for i in range(int(rng.integers(4))):
+        operator = str(rng.choice(("Identity", "Not", "Neg", "Add", "Concat", "Shape")))
+        read = [str(rng.choice(known)) for _ in range(2 if operator in ("Add", "Concat") else 1)]
+        nodes.append(helper.make_node(operator, read, [f"n{i}"]))
+        if operator == "Concat":
+            nodes[-1].attribute.append(helper.make_attribute("axis", 0))
+        known.append(f"n{i}")
+    outputs = [str(rng.choice(known)) for _ in range(int(rng.integers(5)))]
+    outputs = ["stored", *outputs] if rng.random() < 0.4 else outputs
+    stored = onnx.numpy_helper.from_array(np.array(rng.random() < 0.5), "stored")
+    taken, given = ([helper.make_value_info(name, onnx.TypeProto()) for name in names] for names in (inputs, outputs))
+    return helper.make_graph(nodes, "body", taken, given, [stored])
 
 
 def random_node(domain: str, op: str, seed: int) -> onnx.ModelProto:
@@ -112,7 +139,8 @@ def random_node(domain: str, op: str, seed: int) -> onnx.ModelProto:
     attributes = [
         helper.make_attribute(name, value, attr_type=kind)
         for name, kind in sorted(ATTRIBUTES[domain, op].items())
-        if rng.random() < 0.4 and (value := _attribute(rng, kind)) is not None
+        if rng.random() < (0.95 if kind == AttributeProto.GRAPH else 0.4)
+        and (value := _attribute(rng, kind, len(names))) is not None
     ]
     outputs = [f"y{i}" for i in range(results if rng.random() < 0.8 else int(rng.integers(1, 5)))]
     node = helper.make_node(op, names, outputs, "node", domain=domain)

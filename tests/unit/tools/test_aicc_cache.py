@@ -38,7 +38,7 @@ def test_why(model: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytes
     aicc.compile(model)
     assert f"{model} is in the cache: " in printed(capsys, "why", model)
     head, *lines = printed(capsys, "why", model, "-O0").splitlines()
-    assert head == f"{model} is not in the cache; of the nearest of 1 programs differs:"
+    assert head == f"{model} is not in the cache; of the nearest of 1 program differs:"
     assert lines == ["  options: pipeline is O0, there O2"]
     assert "  target: name is x86-64-v3, there host\n" in printed(capsys, "why", model, "--target=x86-64-v3")
     (program,) = (model.parent / "cache").glob(f"*{PROGRAM}")
