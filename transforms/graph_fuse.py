@@ -25,6 +25,7 @@ from xdsl.utils.exceptions import PassFailedException
 
 from aicc.dialects.graph.dims import dims_of
 from aicc.dialects.graph.interfaces import FusionKind, TypedOp
+from aicc.dialects.graph.movement import MOST_PARTS
 from aicc.dialects.tensor_ops.body_ops import YieldOp
 from aicc.dialects.tensor_ops.ops import KernelOp
 from aicc.transforms.graph_chains import contraction_chains
@@ -81,6 +82,7 @@ class FusionRules:
       between, before and after them: softmax, norms.
     - A chain of contractions around reductions goes together, and with what the last one may take.
     - Elementwise ops of one shape go together, and with data movement that only they read or that only reads them.
+      What is moved in one kernel has at most `MOST_PARTS` parts.
     """
 
     max_ops: int
@@ -106,6 +108,12 @@ class FusionRules:
         """Whether `op` and `groups` may be one kernel."""
         members = [member for group in groups for member in group.ops]
         if len(members) >= self.max_ops or any(kind_of(member) in _ALONE for member in members):
+            return False
+        # Each operand of a concat is a loop nest.
+        if (
+            sum(len(member.operands) for member in (op, *members) if kind_of(member) is FusionKind.MOVEMENT)
+            > MOST_PARTS
+        ):
             return False
         kind = kind_of(op)
         everything = members

@@ -12,7 +12,7 @@ from aicc.dialects.graph.dims import dims_of
 from aicc.dialects.graph.elementwise import ElementwiseOp
 from aicc.dialects.graph.indexing import GatherOp
 from aicc.dialects.graph.interfaces import OpBuilder, broadcast_dims
-from aicc.dialects.graph.movement import ConcatOp, ExpandOp, PadOp, ReshapeOp, SliceOp, SplitOp
+from aicc.dialects.graph.movement import MOST_PARTS, ConcatOp, ExpandOp, PadOp, ReshapeOp, SliceOp, SplitOp
 from aicc.dialects.graph.reductions import (
     ReduceMaxOp,
     ReduceMeanOp,
@@ -123,7 +123,7 @@ def single_concat(op: Operation, b: OpBuilder) -> Values | None:
 
 
 def concat_of_concat(op: Operation, b: OpBuilder) -> Values | None:
-    """One concat of all, for inner ones along the same axis that nothing else uses."""
+    """One concat of all, for inner ones along the same axis that nothing else uses; at most `MOST_PARTS`."""
     assert isinstance(op, ConcatOp)
     flat: list[SSAValue] = []
     for x in op.xs:
@@ -132,7 +132,7 @@ def concat_of_concat(op: Operation, b: OpBuilder) -> Values | None:
             flat += inner.xs
         else:
             flat.append(x)
-    if len(flat) == len(op.xs):
+    if len(flat) == len(op.xs) or len(flat) > MOST_PARTS:
         return None
     copy = ConcatOp(flat, op.axis_value)
     return [b.add(copy)] if copy.result.type == op.result.type else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import isqrt
 from typing import Any, ClassVar, cast
 
 import numpy as np
@@ -169,6 +170,10 @@ class ExpandOp(MovementOp):
         return [np.broadcast_to(operands[0], evaluate_dims(self.shape.data, symbols))]
 
 
+MOST_PARTS = 64
+"""Operands of a `graph.concat` that are joined in one sweep."""
+
+
 @irdl_op_definition
 class ConcatOp(MovementOp):
     """
@@ -230,6 +235,16 @@ class ConcatOp(MovementOp):
             if i != self.axis_value and dim != result[i]
         ]
         return [*checks, *super().runtime_checks()]
+
+    def decompose(self, b: OpBuilder) -> Sequence[SSAValue] | None:
+        """Of very many parts, neighbours first, so that no kernel has a loop nest for each part."""
+        if len(self.xs) <= MOST_PARTS:
+            return None
+        count = isqrt(len(self.xs) - 1) + 1
+        groups = [self.xs[i : i + count] for i in range(0, len(self.xs), count)]
+        axis = self.axis_value
+        joined = [b.add(ConcatOp(group, axis)) if len(group) > 1 else group[0] for group in groups]
+        return [b.add(ConcatOp(joined, axis))]
 
     def evaluate(self, operands: Arrays, symbols: Mapping[str, int]) -> Arrays:
         return [np.concatenate(operands, self.axis_value)]
