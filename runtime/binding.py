@@ -79,8 +79,8 @@ class ShapeBinder:
             array = np.array(array, order="C")
         return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
 
-    def bind(self, arrays: Sequence[np.ndarray]) -> list[int]:
-        """The value of every symbol, in the signature's order."""
+    def solve(self, arrays: Sequence[np.ndarray]) -> list[int]:
+        """The value of every symbol, in the signature's order, by the first size that tells it."""
         values = [0] * len(self._symbols)
         for symbol, position, axis, a, b in self._defining:
             size = arrays[position].shape[axis]
@@ -93,6 +93,11 @@ class ShapeBinder:
                     f"dim {axis} is {size}, which is {info.shape[axis]} for no {self._symbols[symbol]}",
                 )
             values[symbol] = value
+        return values
+
+    def bind(self, arrays: Sequence[np.ndarray]) -> list[int]:
+        """The value of every symbol, in the signature's order; all sizes must go with them."""
+        values = self.solve(arrays)
         if self._verified:
             for (position, axis, text), expected in zip(self._verified, self._expected(values), strict=True):
                 found = arrays[position].shape[axis]

@@ -79,7 +79,8 @@ class VariantCaller:
             InputError: the arrays do not fit the model.
         """
         arrays = [self._binder.check_array(position, array) for position, array in enumerate(given)]
-        values = dict(zip(self._symbols, self._binder.bind(arrays), strict=True))
+        # What else must hold, the program says: one for a size of 1 may broadcast where the general one does not.
+        values = dict(zip(self._symbols, self._binder.solve(arrays), strict=True))
         position = next(
             (k for k, sizes in enumerate(self._sizes) if all(values[name] == size for name, size in sizes.items())),
             len(self._callers) - 1,

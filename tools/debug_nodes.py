@@ -151,6 +151,8 @@ class _Walk:
         self.setting = setting
         self.passes = passes
         self._found: list[NodeError] = []
+        self._inside: dict[Operation, tuple[Arrays, Mapping[str, int]]] = {}
+        """What kernels in loops and branches were given first, in the numpy meaning."""
         self._references: list[list[np.ndarray]] = []
 
     def errors(self) -> Iterator[NodeError]:
@@ -162,6 +164,8 @@ class _Walk:
             op: Operation, operands: Arrays, symbols: Mapping[str, int], meaning: Callable[[], Arrays]
         ) -> Arrays:
             if op.parent is not self.main.body.block or not _is_kernel(op):
+                if isinstance(op, KernelOp):
+                    self._inside.setdefault(op, (operands, dict(symbols)))
                 return meaning()
             given = [next(rest) if is_tensor(result.type) else None for result in op.results]
             expected = self._meaning(op, operands, symbols, meaning)
@@ -211,16 +215,25 @@ class _Walk:
             total = max(total, difference(one, whole), key=lambda d: d.error)
         ops = tuple(other.name for other in inner if other.name != "tensor_ops.yield")[:8] or (op.name,)
         error = NodeError(names_of(op), ops, own, total, within)
-        if not within and isinstance(op, KernelOp) and len(op.body.block.ops) > 2:
+        if not within:
             error = self._refined(op, operands, symbols, error)
         made = tuple(self._made(op, operands, symbols, found))
         return replace(error, made=made) if made else error
 
-    def _refined(self, op: KernelOp, operands: Arrays, symbols: Mapping[str, int], error: NodeError) -> NodeError:
-        """The node in the kernel that is wrong when each op is a kernel of its own; else all of them."""
-        for inner in self._apart(op, operands, symbols):
-            if not inner.within:
-                return replace(error, nodes=inner.nodes, ops=inner.ops, own=inner.own)
+    def _refined(self, op: Operation, operands: Arrays, symbols: Mapping[str, int], error: NodeError) -> NodeError:
+        """
+        The node in a kernel, or in those of a loop or branch in the first iteration, that is wrong when each op is a
+        kernel of its own; else all of them.
+        """
+        if isinstance(op, KernelOp):
+            several = len(op.body.block.ops) > 2
+            kernels = [(op, operands, symbols)] if several else []
+        else:
+            kernels = [(k, *self._inside[k]) for k in op.walk() if isinstance(k, KernelOp) and k in self._inside]
+        for kernel in kernels:
+            for inner in self._apart(*kernel):
+                if not inner.within:
+                    return replace(error, nodes=inner.nodes, ops=inner.ops, own=inner.own)
         return error
 
     def _apart(self, op: KernelOp, operands: Arrays, symbols: Mapping[str, int]) -> list[NodeError]:

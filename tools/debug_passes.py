@@ -159,7 +159,8 @@ class PassSearch:
         work = [evaluate_dims([float_operations(kernel)], _largest(kernel, values))[0] for kernel in kernels(module)]
         if sum(work) > _MOST_OPERATIONS:
             return None
-        outputs = [np.zeros_like(array) for array in self.expected]
+        # The meaning of a transposition is a view, in whose order an array like it would be.
+        outputs = [np.zeros(array.shape, array.dtype) for array in self.expected]
         arguments: list[int | np.ndarray] = [*(values[name] for name in symbols), *map(np.ascontiguousarray, inputs)]
         arguments += outputs
         for argument in main.body.block.args[len(arguments) :]:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 from xdsl.dialects import arith, func, scf
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAttr, ModuleOp
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IndexType, IntegerAttr, ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.traits import IsTerminator
@@ -209,9 +209,17 @@ def _run_constant(frame: _Frame, op: Operation, operands: Arrays) -> Iterable[An
             raise EvaluationError(f"constant {op.value} has no executable meaning", op)
 
 
+def _run_index_cast(frame: _Frame, op: Operation, operands: Arrays) -> Iterable[Any]:
+    """Sizes have 64 bits."""
+    del frame
+    dtype = np.dtype(np.int64) if op.results[0].type == IndexType() else numpy_dtype(op.results[0].type)
+    return [dtype.type(operands[0])]
+
+
 _MEANING: dict[type[Operation], Callable[[_Frame, Operation, Arrays], Iterable[Any]]] = {
     scf.IfOp: _run_if,
     scf.WhileOp: _run_while,
     func.CallOp: _run_call,
     arith.ConstantOp: _run_constant,
+    arith.IndexCastOp: _run_index_cast,
 }

@@ -220,3 +220,19 @@ def test_a_relation_that_breaks_is_told_with_its_node(tmp_path: Path):
     )
     with pytest.raises(aicc.InputError, match=message):
         model(np.ones((2, 4), np.float32), np.ones((3, 4), np.float32))
+
+
+def test_a_program_for_a_size_of_one_broadcasts(tmp_path: Path):
+    """`x[N] + y[M]` takes equal sizes only, but one in which M is 1 does not ask for N to be 1."""
+    x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, [size]) for name, size in (("x", "N"), ("y", "M")))
+    z = helper.make_tensor_value_info("z", TensorProto.FLOAT, None)
+    graph = helper.make_graph([helper.make_node("Add", ["x", "y"], ["z"], name="sum")], "g", [x, y], [z])
+    file = tmp_path / "sum.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]), file)
+    model = aicc.compile(file, hints={"M": 1})
+    for n, m in ((3, 1), (3, 3), (1, 1)):
+        (found,) = model(np.arange(n, dtype=np.float32), np.full(m, 2, np.float32))
+        np.testing.assert_array_equal(found, np.arange(n, dtype=np.float32) + 2)
+    assert runs(model) == [({"M": 1}, 2), ({}, 1)]
+    with pytest.raises(aicc.InputError, match="M is 2 from 'y' dim 0, but N is 3 from 'x' dim 0"):
+        model(np.ones(3, np.float32), np.ones(2, np.float32))

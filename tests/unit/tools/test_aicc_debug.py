@@ -1,6 +1,7 @@
 """`aicc debug`: faults planted in the lowering of one node and in passes are found, and named."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,11 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import ModuleOp
 
 from aicc.dialects.graph.arithmetic import AddOp, SubOp
-from aicc.dialects.graph.functions import ErfOp
+from aicc.dialects.graph.functions import ErfOp, TanhOp
 from aicc.dialects.graph.interfaces import OpBuilder
 from aicc.tools.aicc_cli import main
 from aicc.tools.debug_compare import difference, same_values
+from aicc.transforms import memory_packing
 from aicc.transforms.graph_simplify import GraphSimplifyPass
 from aicc.transforms.loops_simplify import LoopsSimplifyPass
 from aicc.transforms.tensor_ops_fuse import TensorOpsFusePass
@@ -131,6 +133,47 @@ def test_a_fault_in_a_pass_below(
     assert found["blame"]["passes"] == [name]
     # No op by itself has a wrong meaning: the kernel is named by all its nodes, or by those with a difference in it.
     assert {"difference", "weights"} & set(found["first_wrong"]["nodes"])
+
+
+def test_a_fault_below_where_a_result_is_a_transposed_view(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    nodes = [
+        helper.make_node("Softmax", ["x"], ["a"], name="weights", axis=-1),
+        helper.make_node("MatMul", ["a", "w"], ["b"], name="product"),
+        helper.make_node("Softmax", ["b"], ["c"], name="again", axis=-1),
+        helper.make_node("Transpose", ["c"], ["y"], name="turn"),
+    ]
+    weights = {"w": np.random.default_rng(0).standard_normal((12, 12)).astype(np.float32)}
+    honest = memory_packing.pack
+    monkeypatch.setattr(
+        memory_packing, "pack", lambda blocks: replace(honest(blocks), offsets=tuple(0 for _ in blocks))
+    )
+    found = debugged(capsys, save(tmp_path / "model.onnx", nodes, weights), "-O0", "--size", "N=5", status=1)
+    assert found["blame"]["passes"] == ["loops-plan-memory"]
+
+
+def looping(path: Path) -> Path:
+    """`x = tanh(x @ w)`, three times."""
+    inside = [
+        helper.make_node("MatMul", ["a", "w"], ["p"], name="product"),
+        helper.make_node("Tanh", ["p"], ["t"], name="squash"),
+        helper.make_node("Identity", ["going"], ["go on"]),
+    ]
+    infos = [helper.make_value_info(name, onnx.TypeProto()) for name in ("i", "going", "a", "go on", "t")]
+    body = helper.make_graph(inside, "body", infos[:3], infos[3:])
+    rng = np.random.default_rng(2)
+    weights = {"w": rng.standard_normal((12, 12)).astype(np.float32), "n": np.array(3)}
+    return save(path, [helper.make_node("Loop", ["n", "", "x"], ["y"], "loop", body=body)], weights)
+
+
+def test_a_fault_in_a_loop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    path = looping(tmp_path / "model.onnx")
+    assert debugged(capsys, path, "--size", "N=5")["right"]
+    monkeypatch.setattr(TanhOp, "scalar", lambda self, b, x: b.add(x, x))
+    found = debugged(capsys, path, "--size", "N=5", status=1)
+    assert found["blame"]["passes"] == ["convert-graph-to-tensor-ops"]
+    assert found["first_wrong"]["nodes"] == ["squash"] and found["first_wrong"]["ops"] == ["graph.tanh"]
 
 
 def test_who_makes_nan_and_infinity(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
