@@ -3,7 +3,8 @@ Strategy "reduce": a reduction that walks memory contiguously runs along the lan
 sums, maxima and products along rows.
 
 The loop is tiled to several registers of lanes, the loop within a tile comes outermost of the reduction (each lane then
-accumulates over all tiles), and becomes the vector.
+accumulates over all tiles), and becomes the vector. Where rows share an operand (a matrix times a vector), several of
+them are done at once, each in a register of its own: that operand is read once for all of them.
 """
 
 from __future__ import annotations
@@ -15,12 +16,16 @@ from aicc.transforms.auto_schedule_common import Kernel, is_free_reduction, vect
 from aicc.transforms.auto_schedule_threads import Shared, certain_trips, spread
 from aicc.transforms.loops_cost import FMA_PORTS, LOAD_PORTS
 from aicc.transforms.loops_facts import Loop, Nest
+from aicc.transforms.loops_nest import StepError
 from aicc.transforms.loops_tile import count_nests
+from aicc.transforms.loops_vectorize import Axis, plan_vectors
 from aicc.transforms.target_facts import TargetFacts
 
 LIGHT_BODY = 8
 """Arithmetic ops per iteration up to which several registers are used at once."""
 
+ROWS = 8
+"""Rows that are done at once: as many sums as it takes that none waits for the one before."""
 
 COMBINE = 15.0
 """Cycles to combine the lanes of one result."""
@@ -73,9 +78,54 @@ def lanes_for(kernel: Kernel, nest: Nest, loop: Loop) -> int:
     return most * width
 
 
+def _shared_rows(kernel: Kernel, nest: Nest, loops: Sequence[Loop]) -> Loop | None:
+    """The rows around the one loop along lanes, if they read some operand anew that is the same for all of them."""
+    if len(nest.chains) != 1 or len(nest.chains[0]) != 1 or not nest.parallel:
+        return None
+    row, loop = nest.parallel[-1], loops[0]
+    width = vector_width(nest, kernel.facts)
+    if row.trips < ROWS or row.limit or loop.op.parent is not row.op.block:
+        return None
+    if not isinstance(loop.extent, int) or loop.trips % width or nest.body_ops > LIGHT_BODY or nest.heavy_ops:
+        return None
+    inside = [access for access in nest.loads if access.op.parent is loop.op.block]
+    if any(access.moves[loop].stride != 1 for access in inside if access.depends(loop)):
+        return None
+    along = {access.depends(row) for access in inside if access.depends(loop)}
+    if along != {True, False} or len(inside) > 2:
+        return None
+    try:
+        plan_vectors([Axis(row.op, ROWS, False), Axis(loop.op, width, False)])
+    except StepError:
+        return None
+    return row
+
+
+def _schedule_rows(kernel: Kernel, nest: Nest, loop: Loop, row: Loop) -> None:
+    """Writes the schedule of a nest whose reduction runs along lanes for several rows at once."""
+    writer, width = kernel.writer, vector_width(nest, kernel.facts)
+    tiled = writer.tile([writer.loop(row.label)], [ROWS], None, f"{ROWS} rows share what they read")
+    nests = count_nests(row.op, ROWS, "peel")
+    for number in range(nests):
+        over, within = writer.select(tiled.outers[0], [number]), writer.select(tiled.inners[0], [number])
+        lanes = lanes_for(kernel, nest, loop) if number else width
+        along = writer.tile([writer.loop(loop.label, over)], [lanes], None, f"{lanes} partial results")
+        lane = writer.interchange([along.outers[0], along.inners[0]], [1, 0], "each lane accumulates over all tiles")[0]
+        writer.vectorize([lane] if number else [within, lane])
+    cycles = reduce_cycles(kernel, nest, [loop])
+    tiles = row.trips // ROWS
+    outer = [Shared(other.label, other.trips, certain_trips(other, other.trips)) for other in nest.parallel[:-1]]
+    full = Shared(writer.select(tiled.outers[0], [0]), tiles, certain_trips(row, tiles))
+    # Only one nest is perfectly nested in the loops around.
+    spread(kernel, [*outer, full] if nests == 1 else outer or [full], cycles)
+
+
 def schedule_reductions(kernel: Kernel, nest: Nest, loops: Sequence[Loop]) -> None:
     """Writes the schedule of a nest with one reduction of each chain along lanes."""
     writer = kernel.writer
+    if (row := _shared_rows(kernel, nest, loops)) is not None:
+        _schedule_rows(kernel, nest, loops[0], row)
+        return
     for loop in loops:
         chain = chain_of(nest, loop)
         position = chain.index(loop)

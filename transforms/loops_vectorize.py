@@ -11,8 +11,9 @@ Before: for %i = 0 to 6 parallel {                  After: %s = for %k ... iter_
 
 Loops inside stay and carry vectors. What does not vary along an axis keeps size 1 there (or stays a scalar) until an
 op needs it wider. The last axis may be cut short at run time, its trip count being at most a known number: loads and
-stores are masked then; so they are where loops carry vectors and the trip count is no power of two. One loop that
-carries reductions accumulates in lanes, which are combined after it.
+stores are masked then; so they are where loops carry vectors and the trip count is no power of two. A loop that carries
+reductions accumulates in lanes, which are combined after it. It may be the last of several loops, with more before and
+after it: the others are rows then, each with its own sums in the lanes.
 """
 
 from __future__ import annotations
@@ -71,7 +72,11 @@ def vectorize_loops(loops: Sequence[ForOp]) -> None:
         StepError: if the nest is not perfect, an iteration may depend on another, the last loop's trip count has no
             known limit, or an op inside has no vector form.
     """
-    check_perfect(STEP, loops)
+    around = loops[:-1]
+    if around and loops[-1].inits and loops[-1].parent is around[-1].block:
+        check_perfect(STEP, around)
+    else:
+        check_perfect(STEP, loops)
     check_rectangular(STEP, loops)
     for loop in loops:
         normalize_loop(STEP, loop)
@@ -125,7 +130,10 @@ class Plan:
     """Shapes of the values of the nest that vary over lanes; all others stay scalars."""
 
     reductions: Sequence[Reduction] = ()
-    """What the one loop accumulates, per value carried."""
+    """What the last loop accumulates, per value carried."""
+
+    inside: Plan | None = None
+    """Of the last loop, which accumulates, with one axis more, where `axes` are the rows around it."""
 
     @property
     def full(self) -> Shape:
@@ -159,24 +167,30 @@ def plan_vectors(axes: Sequence[Axis]) -> Plan:
         lanes *= axis.size
     if lanes > _MAX_LANES:
         raise StepError(STEP, axes[0].loop, f"would make vectors of {lanes} lanes, more than {_MAX_LANES}")
-    top = axes[0].loop
-    if top.inits:
-        if len(axes) > 1:
-            raise StepError(STEP, top, "carries a value; a reduction is vectorised along one loop only")
-        reductions = reductions_of(top)
+    last = axes[-1].loop
+    for axis in axes[:-1] if last.inits else axes:
+        if axis.loop.inits:
+            raise StepError(STEP, axis.loop, "carries a value; a reduction is vectorised along one loop only")
+        check_parallel(STEP, axis.loop)
+    if last.inits:
+        reductions = reductions_of(last)
         if reductions is None:
-            raise StepError(STEP, top, NOT_FREE)
+            raise StepError(STEP, last, NOT_FREE)
         plan.reductions = reductions
-        plan.shapes.update((argument, plan.full) for argument in top.iter_args)
-    else:
-        for axis in axes:
-            check_parallel(STEP, axis.loop)
-    for position, axis in enumerate(axes):
-        shape = [1] * len(axes)
+        plan.shapes.update((argument, plan.full) for argument in last.iter_args)
+    _set_axes(plan)
+    if last.inits and len(axes) > 1:
+        plan = Plan(axes[:-1], inside=plan)
+        _set_axes(plan)
+    _plan_block(plan, plan.axes[-1].loop.block)
+    return plan
+
+
+def _set_axes(plan: Plan) -> None:
+    for position, axis in enumerate(plan.axes):
+        shape = [1] * len(plan.axes)
         shape[position] = axis.size
         plan.shapes[axis.loop.induction] = tuple(shape)
-    _plan_block(plan, axes[-1].loop.block)
-    return plan
 
 
 def _join(*shapes: Shape) -> Shape:
@@ -187,7 +201,10 @@ def _join(*shapes: Shape) -> Shape:
 def _plan_block(plan: Plan, block: Block) -> None:
     for op in block.ops:
         if isinstance(op, ForOp):
-            _plan_loop(plan, op)
+            if plan.inside is not None and op is plan.inside.axes[-1].loop:
+                _plan_sums(plan, plan.inside, op)
+            else:
+                _plan_loop(plan, op)
         elif isinstance(op, StoreOp):
             _plan_store(plan, op)
         elif isinstance(op, LoadOp | ApplyOp):
@@ -209,6 +226,17 @@ def _plan_block(plan: Plan, block: Block) -> None:
 def _set_shape(plan: Plan, value: SSAValue, shape: Shape) -> None:
     if shape:
         plan.shapes[value] = shape
+
+
+def _plan_sums(rows: Plan, plan: Plan, loop: ForOp) -> None:
+    """Shapes within the loop that accumulates in lanes, and of what comes of it for each row."""
+    for op in loop.walk():
+        for operand in op.operands if op is not loop else ():
+            if rows.shape(operand) and operand not in plan.shapes:
+                raise StepError(STEP, loop, f"uses a value that varies along loop '{rows.axes[-1].loop.label.data}'")
+    _plan_block(plan, loop.block)
+    for result in loop.results:
+        _set_shape(rows, result, rows.full)
 
 
 def _plan_loop(plan: Plan, loop: ForOp) -> None:
@@ -283,14 +311,12 @@ class _Builder:
         assert parent is not None
         # Built in place, so that the bounds of enclosing loops are known.
         scratch = ForOp(0, (), 1, (), body=self.block)
-        if plan.masked:
-            self.lanes = self._lane_count(last, plan.axes[-1].size)
-        for argument, reduction in zip(top.iter_args, plan.reductions, strict=True):
-            constant = self._add(arith.ConstantOp(identity_of(reduction.kind, argument.type)))
-            self.values[argument] = self._widen(constant.results[0], plan.full)
-        self._copy(last.block)
-        for position, reduction in enumerate(plan.reductions):
-            self._finish(position, reduction)
+        if plan.reductions:
+            for result, total in zip(top.results, self._sums(top, top.inits), strict=True):
+                result.replace_all_uses_with(total)
+        else:
+            self._mask()
+            self._copy(last.block)
         ops = list(self.block.ops)
         for op in ops:
             op.detach()
@@ -299,6 +325,30 @@ class _Builder:
         top.detach()
         top.erase()
         fold_index_ops(ops, self.bounds)
+
+    def _mask(self) -> None:
+        if self.plan.masked:
+            self.lanes = self._lane_count(self.plan.axes[-1].loop, self.plan.axes[-1].size)
+
+    def _sums(self, loop: ForOp, inits: Sequence[SSAValue]) -> list[SSAValue]:
+        """What the last loop accumulates from `inits` on."""
+        self._mask()
+        for argument, reduction in zip(loop.iter_args, self.plan.reductions, strict=True):
+            constant = self._add(arith.ConstantOp(identity_of(reduction.kind, argument.type)))
+            self.values[argument] = self._widen(constant.results[0], self.plan.full)
+        self._copy(loop.block)
+        return [
+            self._combined(loop, position, reduction, init)
+            for position, (reduction, init) in enumerate(zip(self.plan.reductions, inits, strict=True))
+        ]
+
+    def _sums_of_rows(self, loop: ForOp, inside: Plan) -> None:
+        """Appends the loop that accumulates in lanes for each of the rows that this builds."""
+        inits = [self._widen(self._new(init), self.plan.full) for init in loop.inits]
+        builder = _Builder(inside)
+        builder.block, builder.values, builder.bounds = self.block, dict(self.values), self.bounds
+        for result, total in zip(loop.results, builder._sums(loop, inits), strict=True):
+            self.values[result] = total
 
     def _add(self, op: Operation) -> Operation:
         self.block.add_op(op)
@@ -349,6 +399,8 @@ class _Builder:
                 case ApplyOp() if shape := self.plan.shape(op.result):
                     access, operands = self._access(op, len(shape))
                     self._define(op, self._add(ApplyOp(access, operands, vector_of(IndexType(), shape))))
+                case ForOp() if (inside := self.plan.inside) is not None and op is inside.axes[-1].loop:
+                    self._sums_of_rows(op, inside)
                 case ForOp():
                     self._loop(op)
                 case YieldOp():
@@ -456,28 +508,28 @@ class _Builder:
         """`value` in the lanes in use, and what leaves the reduction unchanged in the others."""
         assert self.lanes is not None
         lane_type = vector_of(IndexType(), shape)
-        lane = self._add(ApplyOp(AffineMap(1, 0, (AffineDimExpr(0),)), (), lane_type)).results[0]
+        numbers = AffineMap(len(shape), 0, (AffineDimExpr(len(shape) - 1),))
+        lane = self._add(ApplyOp(numbers, (), lane_type)).results[0]
         count = self._widen(self.lanes, shape)
         mask = self._add(CmpiOp(lane, count, "slt")).results[0]
         constant = self._add(arith.ConstantOp(identity_of(reduction.kind, value.type))).results[0]
         return self._add(SelectOp(mask, value, self._widen(constant, shape))).results[0]
 
-    def _finish(self, position: int, reduction: Reduction) -> None:
-        """Combines the lanes of a reduction, then the value that it started from."""
-        top = self.plan.axes[0].loop
-        total = self._widen(self._new(top.yielded[position]), self.plan.full)
-        reduced = self._add(ReduceOp(total, reduction.kind, [0])).results[0]
+    def _combined(self, loop: ForOp, position: int, reduction: Reduction, init: SSAValue) -> SSAValue:
+        """The lanes of a reduction combined, then the value that it started from."""
+        total = self._widen(self._new(loop.yielded[position]), self.plan.full)
+        reduced = self._add(ReduceOp(total, reduction.kind, [len(self.plan.full) - 1])).results[0]
         combine, _ = reduction.combines[0]
         result = self._add(
-            type(combine).create(
-                operands=[top.inits[position], reduced],
+            (lanewise_class(type(combine)) if lanes_of(reduced.type) else type(combine)).create(
+                operands=[init, reduced],
                 result_types=[reduced.type],
                 properties=dict(combine.properties),
                 attributes=dict(combine.attributes),
             )
         )
-        result.results[0].name_hint = top.results[position].name_hint
-        top.results[position].replace_all_uses_with(result.results[0])
+        result.results[0].name_hint = loop.results[position].name_hint
+        return result.results[0]
 
 
 @dataclass(frozen=True)
@@ -487,9 +539,18 @@ class LoopsVectorizePass(ModulePass):
     name = "loops-vectorize"
 
     label: tuple[str, ...]
-    """Labels of perfectly nested loops, outermost first."""
+    """Labels of perfectly nested loops, outermost first; the last may be of a reduction among other ops."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for kernel in kernels_with(op, self.label[0], self.name):
             for top in labelled(kernel, self.label[0], self.name):
-                vectorize_loops(nest_by_labels(STEP, top, self.label))
+                vectorize_loops(self._nest(top))
+
+    def _nest(self, top: ForOp) -> list[ForOp]:
+        *around, last = self.label
+        if around:
+            rows = nest_by_labels(STEP, top, around)
+            found = [op for op in rows[-1].block.ops if isinstance(op, ForOp) and op.label.data == last and op.inits]
+            if len(found) == 1:
+                return [*rows, *found]
+        return nest_by_labels(STEP, top, self.label)

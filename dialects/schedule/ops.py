@@ -422,7 +422,8 @@ class VectorizeOp(ScheduleOp):
 
     Loops inside them stay and carry vectors. The last one may be shorter than the vector at run time (`min(16, ...)`):
     its missing lanes are neither read nor written. Others need a known trip count, else they stay loops. A
-    single loop that carries a reduction accumulates lane by lane and combines the lanes at the end.
+    loop that carries a reduction accumulates lane by lane and combines the lanes at the end; it is the only one, or the
+    last one, with other ops around it in the loop before.
 
     - (C1) at least one loop
 

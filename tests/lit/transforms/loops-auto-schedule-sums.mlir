@@ -77,3 +77,48 @@ func.func private @image(%x: memref<64x12x12xf32>, %o: memref<64xf32>)
   }
   func.return
 }
+
+// -----
+
+// A matrix times a vector: rows share the vector, so that eight of them are done at once; the five left over are not.
+// CHECK-LABEL: transform.named_sequence @matvec_schedule
+// CHECK:       schedule.tile %s0_d0 {sizes = array<i64: 8>, why = "8 rows share what they read"}
+// CHECK:       schedule.vectorize %[[ROWS:.*]], %[[LANES:.*]]
+// CHECK:       schedule.vectorize %[[REST:[a-z0-9_]+]]{{$}}
+func.func private @matvec(%x: memref<1029x512xf32>, %y: memref<512xf32>, %o: memref<1029xf32>)
+    attributes {aicc.kernel, aicc.symbols = [], aicc.num_outputs = 1 : i64} {
+  %zero = arith.constant 0.0 : f32
+  loops.for "s0_d0" %i = 0 to 1029 parallel {
+    %s = loops.for "s0_d1" %k = 0 to 512 iter_args(%a = %zero) -> (f32) {
+      %v = loops.load %x[%i, %k] : memref<1029x512xf32> to f32
+      %w = loops.load %y[%k] : memref<512xf32> to f32
+      %p = arith.mulf %v, %w fastmath<contract,reassoc> : f32
+      %t = arith.addf %a, %p fastmath<contract,reassoc> : f32
+      loops.yield %t : f32
+    }
+    loops.store %s, %o[%i] : f32 to memref<1029xf32>
+  }
+  func.return
+}
+
+// -----
+
+// Rows that share nothing are done one by one.
+// CHECK-LABEL: transform.named_sequence @dots_schedule
+// CHECK-NOT:   rows share
+// CHECK:       transform.yield
+func.func private @dots(%x: memref<1024x512xf32>, %y: memref<1024x512xf32>, %o: memref<1024xf32>)
+    attributes {aicc.kernel, aicc.symbols = [], aicc.num_outputs = 1 : i64} {
+  %zero = arith.constant 0.0 : f32
+  loops.for "s0_d0" %i = 0 to 1024 parallel {
+    %s = loops.for "s0_d1" %k = 0 to 512 iter_args(%a = %zero) -> (f32) {
+      %v = loops.load %x[%i, %k] : memref<1024x512xf32> to f32
+      %w = loops.load %y[%i, %k] : memref<1024x512xf32> to f32
+      %p = arith.mulf %v, %w fastmath<contract,reassoc> : f32
+      %t = arith.addf %a, %p fastmath<contract,reassoc> : f32
+      loops.yield %t : f32
+    }
+    loops.store %s, %o[%i] : f32 to memref<1024xf32>
+  }
+  func.return
+}

@@ -116,6 +116,31 @@ def test_a_reduction_over_two_loops_is_combined_once():
     run_case(case, module)
 
 
+@pytest.mark.parametrize("columns", (8, 16, 21))
+def test_sums_of_several_rows_at_once(columns: int):
+    case = NestCase(
+        [3, 12],
+        [columns],
+        [Operand([3, 12, columns], "d0, d1, d2"), Operand([3, columns], "d0, d2")],
+        "%p = arith.mulf %x0, %x1 fastmath<reassoc> : f32\n%r = arith.addf %acc, %p fastmath<reassoc> : f32",
+        lambda x, y, **_: ((x * y[:, None]).sum(2) + 1) * 3,
+        init="1.0",
+        finish="%two = arith.addf %total, %total : f32\n%out = arith.addf %two, %total : f32",
+    )
+    module = parsed(case)
+    rows = tile_loops([first(module, "s0_d1")], [4], ["peel"]).inners[0][0]
+    lanes = first(module, "s0_d2")
+    if columns == 16:
+        tiled = tile_loops([lanes], [8], ["peel"])
+        lanes = interchange_loops([tiled.outers[0][0], tiled.inners[0][0]], [1, 0])[0]
+    vectorize_loops([rows, lanes])
+    module.verify()
+    parse_module(str(module)).verify()
+    width = 32 if columns == 21 else 8
+    assert any(lanes_of(op.result.type) == (4, width) for op in module.walk() if isinstance(op, LoadOp))
+    run_case(case, module)
+
+
 def test_integer_reductions_have_their_own_identities():
     for op, init, reference in (
         ("arith.minsi", "2147483647", lambda x, **_: x.min(1)),
