@@ -25,11 +25,11 @@ from xdsl.utils.exceptions import PassFailedException
 from aicc.dialects.graph.dims import Dim, provably_equal
 from aicc.dialects.loops import ApplyOp, ForOp, LoadOp, SizeOp, StoreOp, ViewOp
 from aicc.dialects.loops.affine_text import canonical_access
-from aicc.dialects.loops.attrs import memref_dims, memref_of, memref_type
+from aicc.dialects.loops.attrs import LoopKind, memref_dims, memref_of, memref_type
 from aicc.dialects.loops.call import size_of_value
 from aicc.dialects.tensor_ops.affine import linear_form
 from aicc.transforms.loops_index import bound_expressions, fold_index_ops, set_operands
-from aicc.transforms.loops_legality import check_reorderable
+from aicc.transforms.loops_legality import check_parallel
 from aicc.transforms.loops_nest import (
     StepError,
     check_perfect,
@@ -65,13 +65,12 @@ def collapse_loops(outer: ForOp, inner: ForOp) -> ForOp:
     Collapses `inner`, perfectly nested in `outer`, and returns the new loop; the old ones are gone.
 
     Raises:
-        StepError: if the nest is not perfect and rectangular, its iterations may not be reordered, a trip count is not
-            a symbolic dimension, or the inner one is not a number and an old index is needed by itself.
+        StepError: if the nest is not perfect and rectangular, a trip count is not a symbolic dimension, or the inner
+            one is not a number and an old index is needed by itself.
     """
     loops = (outer, inner)
     check_perfect(STEP, loops)
     check_rectangular(STEP, loops)
-    check_reorderable(STEP, loops)
     for loop in loops:
         normalize_loop(STEP, loop)
     fold_index_ops([outer])
@@ -185,6 +184,16 @@ def _check_all_merged(loops: tuple[ForOp, ForOp], merged: dict[SSAValue, tuple[i
             )
 
 
+def _kind(outer: ForOp, inner: ForOp) -> str:
+    """Of one loop for both: the order stays as it is, so it needs only be kept where one of them does."""
+    if outer.is_parallel and not inner.is_parallel:
+        try:
+            check_parallel(STEP, inner)
+        except StepError:
+            return LoopKind.SEQUENTIAL
+    return outer.kind.data
+
+
 def _new_loop(outer: ForOp, inner: ForOp, extents: Sequence[Dim]) -> ForOp:
     total = extents[0] * extents[1]
     end: int | SSAValue
@@ -202,7 +211,7 @@ def _new_loop(outer: ForOp, inner: ForOp, extents: Sequence[Dim]) -> ForOp:
         1,
         None,
         tuple(outer.inits),
-        outer.kind.data,
+        _kind(outer, inner),
         _label(outer, inner),
         dict(outer.attributes),
     )

@@ -55,6 +55,42 @@ func.func private @index_as_data(%o: memref<6x7x3xi64>) attributes {aicc.kernel,
 
 // -----
 
+// The order stays, so what is no free reduction may be collapsed too.
+// CHECK-LABEL: @in_order
+// CHECK: loops.for "i*j" %{{.*}} = 0 to 12 iter_args(
+// CHECK: arith.subf
+func.func private @in_order(%x: memref<3x4xf32>, %o: memref<1xf32>) attributes {aicc.kernel, aicc.num_outputs = 1 : i64} {
+  %z = arith.constant 0.0 : f32
+  %zero = arith.constant 0 : index
+  %s = loops.for "i" %i = 0 to 3 iter_args(%a = %z) -> (f32) {
+    %t = loops.for "j" %j = 0 to 4 iter_args(%b = %a) -> (f32) {
+      %v = loops.load %x[%i, %j] : memref<3x4xf32> to f32
+      %d = arith.subf %v, %b : f32
+      loops.yield %d : f32
+    }
+    loops.yield %t : f32
+  }
+  loops.store %s, %o[%zero] : f32 to memref<1xf32>
+  func.return
+}
+
+// -----
+
+// One that needs its order keeps the other from running at once.
+// CHECK-LABEL: @not_parallel
+// CHECK: loops.for "i*j" %{{.*}} = 0 to 12 {
+func.func private @not_parallel(%x: memref<3x4xf32>, %o: memref<3xf32>) attributes {aicc.kernel, aicc.num_outputs = 1 : i64} {
+  loops.for "i" %i = 0 to 3 parallel {
+    loops.for "j" %j = 0 to 4 {
+      %v = loops.load %x[%i, %j] : memref<3x4xf32> to f32
+      loops.store %v, %o[%i] : f32 to memref<3xf32>
+    }
+  }
+  func.return
+}
+
+// -----
+
 // The same with an inner trip count that is no number would divide by it.
 func.func private @symbolic(%n: index, %x: memref<?xf32, #loops.dims<s0>>, %o: memref<6x?xf32, #loops.dims<s0>>)
     attributes {aicc.kernel, aicc.symbols = ["s0"], aicc.num_outputs = 1 : i64} {
