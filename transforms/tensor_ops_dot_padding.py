@@ -116,7 +116,13 @@ def _difference_of(
     inputs, _ = operands_of(producer)
     values = [padded if i == number else read.value for i, read in enumerate(inputs)]
     body = producer.body.clone()
-    return _insert(op, values, [read.map for read in inputs], sizes, body, producer.element_types[0]).res[0]
+    return _insert(op, values, _maps(inputs, number), sizes, body, producer.element_types[0]).res[0]
+
+
+def _maps(inputs: Sequence[Operand], number: int) -> list[AffineMap]:
+    """Those of the inputs; the bytes are at their own index, also along axes that had one element before padding."""
+    own = AffineMap.identity(inputs[number].map.num_dims)
+    return [own if i == number else read.map for i, read in enumerate(inputs)]
 
 
 def _bytes(
@@ -141,7 +147,7 @@ def _bytes(
     zero = build.insert(arith.TruncIOp(known[offset.zero], i8)).result
     kind = arith.SubiOp if source is None else arith.AddiOp
     build.insert(YieldOp(build.insert(kind(block.args[number], zero)).result))
-    return _insert(op, values, [read.map for read in inputs], sizes, Region(block), i8)
+    return _insert(op, values, _maps(inputs, number), sizes, Region(block), i8)
 
 
 def _insert(

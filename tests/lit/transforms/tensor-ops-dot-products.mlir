@@ -271,3 +271,30 @@ func.func private @filled(%x: tensor<16x8xui8>, %w: tensor<3x8x8xi8>) -> tensor<
   } : (tensor<16x8xi16>, tensor<3x8x8xi8>) -> tensor<16x8xi32>
   func.return %y : tensor<16x8xi32>
 }
+
+// -----
+
+// Padding makes an axis of one element longer: the bytes are read along it then, and not at 0.
+// QUADS-LABEL: func.func private @single(
+// QUADS-SAME:    %[[X:[a-z0-9]+]]: tensor<1x8xui8>
+// QUADS-NEXT:    tensor_ops.structured (%[[X]] as affine_map<(d0, d1) -> ((d0 + -1), (d1 * 4))> fill 0 : i8, {{.*}} over [parallel 2, parallel 2]
+// QUADS:         tensor_ops.structured (%{{.*}} as affine_map<(d0, d1, d2) -> (d1, d2)>
+func.func @main(%x: tensor<1x8xui8>) -> tensor<8xi32> {
+  %w = tensor_ops.constant dense<1> : tensor<2x8x8xi8> : tensor<2x8x8xi8>
+  %y = tensor_ops.call @single(%x, %w) : (tensor<1x8xui8>, tensor<2x8x8xi8>) -> tensor<8xi32>
+  func.return %y : tensor<8xi32>
+}
+func.func private @single(%x: tensor<1x8xui8>, %w: tensor<2x8x8xi8>) -> tensor<8xi32> attributes {aicc.kernel, aicc.symbols = []} {
+  %d = tensor_ops.structured (%x as affine_map<(d0, d1) -> (0, d1)>) over [parallel 1, parallel 8] body (%a: i8) {
+    %0 = arith.extui %a : i8 to i16
+    tensor_ops.yield %0 : i16
+  } : (tensor<1x8xui8>) -> tensor<1x8xi16>
+  %y = tensor_ops.structured (%d as affine_map<(d0, d1, d2) -> (d1 - 1, d2)> fill 0 : i16, %w as affine_map<(d0, d1, d2) -> (d1, d2, d0)>) over [parallel 8, reduction 2, reduction 8] init [0 : i32] body (%a: i16, %b: i8, %acc: i32) {
+    %0 = arith.extsi %a : i16 to i32
+    %1 = arith.extsi %b : i8 to i32
+    %2 = arith.muli %0, %1 : i32
+    %3 = arith.addi %acc, %2 : i32
+    tensor_ops.yield %3 : i32
+  } : (tensor<1x8xi16>, tensor<2x8x8xi8>) -> tensor<8xi32>
+  func.return %y : tensor<8xi32>
+}

@@ -80,6 +80,8 @@ def convolved(x: np.ndarray, w: np.ndarray, stride: int, pad: int, groups: int) 
         ((1, 8, 6, 6), (12, 4, 3, 3), 1, 1, 2),
         ((1, 8, 6, 6), (8, 1, 3, 3), 1, 1, 8),
         ((1, 6, 6, 6), (4, 3, 2, 2), 1, 0, 2),
+        ((2, 16, 1, 9), (8, 16, 3, 3), 1, 1, 1),
+        ((1, 16, 7, 1), (8, 16, 3, 3), 2, 1, 1),
     ],
 )
 def test_conv_integer(x_shape: tuple[int, ...], w_shape: tuple[int, ...], stride: int, pad: int, groups: int) -> None:

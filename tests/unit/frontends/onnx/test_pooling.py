@@ -64,6 +64,7 @@ def run(node, arrays, opset=22, outputs=("y",), shapes=None):
 WINDOWS = [
     {"kernel": (2, 3), "strides": (1, 2), "pads": (0, 1, 1, 0), "dilations": (1, 1), "ceil_mode": False},
     {"kernel": (3, 2), "strides": (2, 2), "pads": (1, 1, 0, 1), "dilations": (2, 1), "ceil_mode": True},
+    {"kernel": (6, 7), "strides": (6, 7), "pads": (0, 0, 0, 0), "dilations": (1, 1), "ceil_mode": False},
     {"kernel": (2,), "strides": (3,), "pads": (0, 1), "dilations": (1,), "ceil_mode": True},
     {"kernel": (2, 1, 2), "strides": (1, 1, 2), "pads": (1, 0, 0, 0, 0, 1), "dilations": (1, 1, 1), "ceil_mode": False},
 ]
