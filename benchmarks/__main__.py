@@ -29,6 +29,7 @@ from benchmarks.networks.catalog import network_cases
 from benchmarks.report import OURS, compared, markdown, summary, totals, worst_first
 from benchmarks.results import read_rows, write_json
 from benchmarks.rounds import Peers
+from benchmarks.streams import NAME as STREAMS
 
 RESULTS = Path(__file__).parent / "results"
 
@@ -162,7 +163,7 @@ def report(arguments: argparse.Namespace) -> int:
         rows = [row for row in read_rows(arguments.out / f"{kind}.json") if re.search(arguments.only, row.case)]
         if not rows:
             continue
-        peers = list(dict.fromkeys(engine for row in rows for engine in row.engines if engine != OURS))
+        peers = list(dict.fromkeys(engine for row in rows for engine in row.engines if engine not in (OURS, STREAMS)))
         print(f"## {kind}\n\n{summary(rows)}\n\n{markdown(worst_first(rows), peers)}\n")
         if kind == "kernels" and (sums := totals(rows, convolution_counts())):
             print(f"## All convolutions of a network\n\n{sums}\n")

@@ -15,6 +15,9 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.streams import NAME as STREAMS
+from benchmarks.streams import load_streams
+
 Inputs = Mapping[str, np.ndarray]
 
 
@@ -107,17 +110,24 @@ def load_jax(model: Path, threads: int) -> Runner:
     return Runner(jax_runner(str(model)), lambda results: [np.asarray(value) for value in results])
 
 
+def load_moving(moved: Path, threads: int) -> Runner:
+    """No engine for models: moves the bytes that the file `moved` says, see `benchmarks.streams`."""
+    call = load_streams(moved, threads)
+    return Runner(lambda _: call(), lambda _: ())
+
+
 ENGINES: dict[str, Callable[[Path, int], Runner]] = {
     "aicc": load_aicc,
     "jax": load_jax,
     "numpy": load_numpy,
     "onnxruntime": load_onnxruntime,
     "openvino": load_openvino,
+    STREAMS: load_moving,
     "torch": load_torch,
     "torch-compiled": partial(load_torch, compiled=True),
 }
 
-PACKAGES = {engine: engine.partition("-")[0] for engine in ENGINES}
+PACKAGES = {engine: engine.partition("-")[0] for engine in ENGINES} | {STREAMS: "aicc"}
 """What is imported for an engine."""
 
 
@@ -136,7 +146,7 @@ def engines_here() -> list[str]:
 
     torch and jax take part when an interpreter is named for them.
     """
-    others = [e for e in ENGINES if e not in ("aicc", "numpy") and find_spec(PACKAGES[e])]
+    others = [e for e in ENGINES if e not in ("aicc", "numpy", STREAMS) and find_spec(PACKAGES[e])]
     named = [e for e in ENGINES if interpreter_of(e) != sys.executable]
     order = ("aicc", "numpy", "torch", "torch-compiled", "jax", "openvino", "onnxruntime")
     return [engine for engine in order if engine in ("aicc", "numpy", *others, *named)]

@@ -50,6 +50,10 @@ class Limits:
         level = next((level for level in self.bandwidths if size <= level.size), self.bandwidths[-1])
         return max(level.read, level.copy)
 
+    def moving_bounds(self, flops: int | None, size: int) -> bool:
+        """Whether moving `size` bytes takes longer than so much arithmetic."""
+        return bool(self.bandwidths) and size / self.bandwidth(size) > (flops or 0) / self.flops["f32"]
+
     def bound(self, flops: int | None, size: int) -> float:
         """Seconds that no implementation can beat with the arithmetic of the model in f32: the roofline."""
         seconds = (flops or 0) / self.flops["f32"]

@@ -4,15 +4,18 @@ import tempfile
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
+import numpy as np
 import onnx
 
-from benchmarks.cases import Case, work_of
+from benchmarks.cases import Case, Inputs, work_of
 from benchmarks.machine import Limits
 from benchmarks.report import OURS, LiveTable, Row
 from benchmarks.results import merge_rows
 from benchmarks.rounds import PeerError, compare, peers_for
+from benchmarks.streams import Moved
 
 
 @dataclass(frozen=True)
@@ -43,6 +46,15 @@ def prepare(cases: Iterable[Case], threads: int) -> None:
                 print(f"{case.name}: {error}", flush=True)
 
 
+def _moved(
+    case: Case, model: onnx.ModelProto, inputs: Inputs, limit: Limits, results: Sequence[np.ndarray]
+) -> Moved | None:
+    """What the case reads and writes at least; None where its arithmetic takes longer."""
+    work = work_of(model, inputs, results, case.bytes)
+    written = sum(result.nbytes for result in results)
+    return Moved(max(work.bytes - written, 0), written) if limit.moving_bounds(work.flops, work.bytes) else None
+
+
 def measure(cases: Iterable[Case], limits: dict[int, Limits], plan: Plan) -> list[Row]:
     """The rows of all cases begun within the budget, printed as they come and merged into the file at the end."""
     cases = list(cases)
@@ -60,11 +72,18 @@ def measure(cases: Iterable[Case], limits: dict[int, Limits], plan: Plan) -> lis
                 onnx.save(model, path)
                 inputs = case.sample(model)
                 for threads in plan.threads:
+                    limit = limits[threads]
                     compared = compare(
-                        pools[threads], plan.engines, path, inputs, rounds=plan.rounds, seconds=plan.seconds
+                        pools[threads],
+                        plan.engines,
+                        path,
+                        inputs,
+                        rounds=plan.rounds,
+                        seconds=plan.seconds,
+                        moved=partial(_moved, case, model, inputs, limit),
                     )
                     work = work_of(model, inputs, compared.results, case.bytes)
-                    bound = limits[threads].bound(work.flops, work.bytes)
+                    bound = limit.bound(work.flops, work.bytes)
                     rows.append(Row(case.name, threads, compared.engines, work, bound))
                     table.add(rows[-1])
     finally:

@@ -7,6 +7,7 @@ from itertools import product
 
 from benchmarks.cases import Work
 from benchmarks.rounds import Measured
+from benchmarks.streams import NAME as STREAMS
 
 OURS = "aicc"
 
@@ -46,6 +47,12 @@ class Row:
         return None if self.ours is None or peer is None else self.ours.run / peer.run
 
     @property
+    def share(self) -> float | None:
+        """Of the bandwidth measured beside the case: the time that moving its data alone took over ours."""
+        moving = self.engines.get(STREAMS)
+        return None if self.ours is None or moving is None else moving.run / self.ours.run
+
+    @property
     def refused(self) -> str:
         """Why we could not run it; empty if we did or were not asked."""
         found = self.engines.get(OURS)
@@ -74,9 +81,10 @@ def _cells(row: Row, peers: Sequence[str]) -> list[str]:
         cells.append("-" if found is None or found.refused else duration(found.run))
     cells.append("-" if row.ratio is None else f"{row.ratio:.2f}")
     if ours is None:
-        return [*cells, "-", "-", "-", "-"]
+        return [*cells, "-", "-", "-", "-", "-"]
     cells.append(f"{work.flops / ours.run / 1e9:.1f}" if work.flops else "-")
     cells.append(f"{work.bytes / ours.run / 1e9:.1f}")
+    cells.append("-" if row.share is None else f"{row.share:.0%}")
     cells.append(f"{row.bound / ours.run:.0%}" if row.bound else "-")
     cells.append(f"{ours.error:.0e}")
     return cells
@@ -84,7 +92,7 @@ def _cells(row: Row, peers: Sequence[str]) -> list[str]:
 
 def header(peers: Sequence[str]) -> list[str]:
     names = [SHORT.get(peer, peer) for peer in peers]
-    return ["case", "thr", OURS, *names, "ratio", "GFLOP/s", "GB/s", "roof", "error"]
+    return ["case", "thr", OURS, *names, "ratio", "GFLOP/s", "GB/s", "share", "roof", "error"]
 
 
 class LiveTable:

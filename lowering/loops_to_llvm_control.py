@@ -17,7 +17,7 @@ from xdsl.dialects import llvm as base
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, IntegerType, i32, i64
 from xdsl.ir import Attribute, Block, SSAValue
 
-from aicc.dialects.llvm import control
+from aicc.dialects.llvm import atomics, control
 from aicc.dialects.llvm.attrs import loop_annotation
 from aicc.dialects.loops.attrs import LoopKind
 from aicc.dialects.loops.control import ForOp
@@ -246,9 +246,16 @@ def lower_cond_branch(fn: FunctionLowering, op: cf.ConditionalBranchOp) -> None:
     branch_if(fn, fn.scalar(op.cond), yes, no)
 
 
+def order_stores(fn: FunctionLowering) -> None:
+    """Before a return: what the function wrote past the caches is seen before anything that is done after it."""
+    if fn.bypasses:
+        fn.block.add_op(atomics.FenceOp("seq_cst"))
+
+
 def lower_return(fn: FunctionLowering, op: func.ReturnOp) -> None:
     """`func.return` of at most one scalar."""
     values = fn.flatten(op.arguments)
     if len(values) > 1:
         fn.not_lowered(op, f"{len(values)} results, expected at most one scalar; write to a memref argument instead")
+    order_stores(fn)
     fn.block.add_op(base.ReturnOp.create(operands=values, location=fn.location))

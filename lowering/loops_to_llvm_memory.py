@@ -64,6 +64,7 @@ from aicc.lowering.loops_to_llvm_masks import (
     scalar_condition,
     varying_mask,
 )
+from aicc.lowering.loops_to_llvm_nontemporal import store_past_caches
 from aicc.lowering.loops_to_llvm_rows import Row, coefficients_of, row_between, rows_of
 from aicc.lowering.loops_to_llvm_transposed import block_size, load_transposed
 from aicc.lowering.loops_to_llvm_values import FunctionLowering
@@ -330,8 +331,12 @@ def lower_store(fn: FunctionLowering, op: StoreOp) -> None:
     guarded = op.inside is not None
     rows = rows_of(fn, buffer, shape, lambda lanes: fn.map_values(op.map, op.indices, lanes), guarded)
     active = fn.poly(op.lanes) if op.lanes is not None else None
-    for row, value in zip(rows, fn.rows(op.value).rows, strict=True):
-        _store_row(fn, buffer, row, count, active, to_memory(fn, value, element))
+    values = [to_memory(fn, value, element) for value in fn.rows(op.value).rows]
+    whole = active is None or lane_mask(fn, active, count) is None
+    if op.nontemporal is not None and whole and store_past_caches(fn, buffer, rows, values):
+        return
+    for row, value in zip(rows, values, strict=True):
+        _store_row(fn, buffer, row, count, active, value)
 
 
 def _store_row(

@@ -29,7 +29,7 @@ from aicc.dialects.llvm import memory
 from aicc.dialects.loops.attrs import memref_of
 from aicc.dialects.loops.control import ForOp
 from aicc.dialects.loops.threads import grain_of, least_of, spread_loops
-from aicc.lowering.loops_to_llvm_control import run_loop
+from aicc.lowering.loops_to_llvm_control import order_stores, run_loop
 from aicc.lowering.loops_to_llvm_emit import POINTER, UNKNOWN_ROOT, Buffer, Rows, byte_size
 from aicc.lowering.loops_to_llvm_functions import Function, internal_function
 from aicc.lowering.loops_to_llvm_index import Poly, add, constant, constant_value, multiply, total
@@ -192,6 +192,7 @@ def _body(
     begin = inner.atom(block.args[0], 0, 0, None if high is None else max(high - 1, 0))
     end = inner.atom(block.args[1], 0, 0, high)
     _iterate(inner, levels, begin, end, lower_op)
+    order_stores(inner)
     inner.block.add_op(base.ReturnOp())
     captured.outlined += cast(list[base.FuncOp], inner.outlined)
     return internal_function(name, types, [DictionaryAttr({})] * 2 + captured.attributes, inner)

@@ -33,6 +33,8 @@ class FunctionLowering(AddressEmitter):
         self.threads = threads
         """The number of threads to use, an `i64`; None where loops stay on one thread."""
         self.values: dict[SSAValue, Lowered] = {}
+        self.bypasses = False
+        """Whether the function writes past the caches."""
         self.targets: dict[Block, Block] = {}
         """Blocks of the function and what they have become, where there is more than one."""
 

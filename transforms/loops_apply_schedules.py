@@ -29,6 +29,7 @@ from xdsl.passes import ModulePass
 from aicc.dialects.loops import ForOp
 from aicc.dialects.loops.functions import find_function, symbol_names
 from aicc.dialects.schedule.ops import (
+    BypassCachesOp,
     CollapseOp,
     FuseOp,
     InterchangeOp,
@@ -47,6 +48,7 @@ from aicc.transforms.diagnostics import fail, note, warn
 from aicc.transforms.kernel_clock import kernel_time
 from aicc.transforms.kernel_unit import Callers, KernelUnit, PackerUnit
 from aicc.transforms.loops_buffers import shrink_buffers
+from aicc.transforms.loops_bypass_caches import bypass_caches
 from aicc.transforms.loops_collapse import collapse_loops
 from aicc.transforms.loops_fuse import fuse_loops
 from aicc.transforms.loops_interchange import interchange_loops
@@ -200,7 +202,14 @@ def _pack(run: Run, op: PackOp) -> None:
     run.pack(op.argument.value.data, Packing(op.tile_sizes, op.new_order))
 
 
+def _bypass_caches(run: Run, op: BypassCachesOp) -> None:
+    if run.roots(op, op.kernel) != [run.kernel]:
+        fail(op, "the handle stands for loops, expected the kernel")
+    bypass_caches(run.kernel, op.argument.value.data)
+
+
 _STEPS: dict[type[Operation], Callable[[Run, Operation], None]] = {
+    BypassCachesOp: _bypass_caches,
     CollapseOp: _collapse,
     FuseOp: _fuse,
     InterchangeOp: _interchange,

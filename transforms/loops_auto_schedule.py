@@ -26,6 +26,7 @@ from xdsl.passes import ModulePass
 from aicc.dialects.loops import ForOp, LoadOp, StoreOp
 from aicc.dialects.loops.functions import kernels
 from aicc.transforms.auto_schedule_blocks import fuse_blocks
+from aicc.transforms.auto_schedule_bypass import bypass_last_cache
 from aicc.transforms.auto_schedule_callers import constant_buffers
 from aicc.transforms.auto_schedule_common import Kernel
 from aicc.transforms.auto_schedule_elementwise import collapsible, lane_order, schedule_elementwise
@@ -202,7 +203,10 @@ def auto_schedule(func: FuncOp, facts: TargetFacts, constants: frozenset[int] = 
     fuse_blocks(kernel)
     fuse_rows(kernel)
     schedule_loops(kernel, top_loops(kernel.func))
-    return None if writer.is_empty else writer.finish()
+    if writer.is_empty:
+        return None
+    bypass_last_cache(kernel)
+    return writer.finish()
 
 
 def is_plain(func: FuncOp) -> bool:

@@ -10,6 +10,7 @@ from xdsl.dialects.transform import YieldOp as SequenceYieldOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from aicc.dialects.schedule.ops import (
+    BypassCachesOp,
     CollapseOp,
     FuseOp,
     InterchangeOp,
@@ -141,6 +142,10 @@ class ScheduleWriter:
     def stage(self, loop: SSAValue, argument: int, tiles: Sequence[int], order: Sequence[int], why: str = "") -> None:
         """Reads an input from a copy of the part that a loop's body needs."""
         self._add(StageOp(loop, argument, tiles, order), why)
+
+    def bypass_caches(self, argument: int, why: str = "") -> None:
+        """Writes a buffer past the caches."""
+        self._add(BypassCachesOp(self.kernel, argument), why)
 
     def finish(self) -> NamedSequenceOp:
         """The schedule."""

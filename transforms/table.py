@@ -68,6 +68,11 @@ PASSES: dict[str, PassEntry] = {
         "LoopsAutoSchedulePass",
         "writes a schedule for each kernel that has none",
     ),
+    "loops-bypass-caches": PassEntry(
+        "aicc.transforms.loops_bypass_caches",
+        "LoopsBypassCachesPass",
+        "writes a result of a kernel to memory past the caches",
+    ),
     "loops-collapse": PassEntry(
         "aicc.transforms.loops_collapse", "LoopsCollapsePass", "makes one loop of two perfectly nested ones"
     ),

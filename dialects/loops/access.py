@@ -248,7 +248,8 @@ class StoreOp(IRDLOperation):
 
     With `lanes`, lanes of the last vector dimension from `lanes` on are not written. With `inside`, lanes whose index
     lies outside the memref are not written either; without it every lane that is not masked lies inside. Distinct lanes
-    have distinct addresses.
+    have distinct addresses. `nontemporal` says that nothing reads soon what is written: whole cache lines of it go to
+    memory past the caches, and are not read from there first.
 
     - (C1) the map takes the operands and the lanes, and has one result per dimension of the memref
     - (C2) the value is an element of the memref or a vector of such
@@ -257,6 +258,7 @@ class StoreOp(IRDLOperation):
     ```mlir
     loops.store %v, %m[%i + l0, %k + l1] lanes %n : vector<6x16xf32> to memref<8x16xf32>
     loops.store %x, %m[%i * 4 + 3, %k] inside : f32 to memref<6x16xf32>
+    loops.store %v, %m[%i, %k * 16 + l0] nontemporal : vector<16xf32> to memref<8x64xf32>
     ```
     """
 
@@ -268,6 +270,7 @@ class StoreOp(IRDLOperation):
     lanes = opt_operand_def(IndexType)
     map = prop_def(AffineMapAttr)
     inside = opt_prop_def(UnitAttr)
+    nontemporal = opt_prop_def(UnitAttr)
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(MemoryWriteEffect())
@@ -309,8 +312,9 @@ class StoreOp(IRDLOperation):
         with printer.in_square_brackets():
             print_access(printer, self.map.data, self.indices, len(lanes_of(self.value.type)))
         _print_lanes(printer, self.lanes)
-        if self.inside is not None:
-            printer.print_string(" inside")
+        for name in ("inside", "nontemporal"):
+            if name in self.properties:
+                printer.print_string(f" {name}")
         printer.print_op_attributes(self.attributes)
         printer.print_string(" : ")
         printer.print_attribute(self.value.type)
@@ -326,7 +330,9 @@ class StoreOp(IRDLOperation):
         with parser.in_square_brackets():
             finish = parse_access(parser, lambda: len(lanes_of(type)))
         lanes = _parse_lanes(parser)
-        inside = UnitAttr() if parser.parse_optional_keyword("inside") else None
+        flags = {
+            name: UnitAttr() if parser.parse_optional_keyword(name) else None for name in ("inside", "nontemporal")
+        }
         attributes = parser.parse_optional_attr_dict()
         parser.parse_punctuation(":")
         type = parser.parse_type()
@@ -335,7 +341,7 @@ class StoreOp(IRDLOperation):
         affine_map, operands = finish()
         return cls.build(
             operands=[parser.resolve_operand(value, type), memref, operands, lanes],
-            properties={"map": AffineMapAttr(affine_map), "inside": inside},
+            properties={"map": AffineMapAttr(affine_map), **flags},
             attributes=attributes,
         )
 

@@ -11,6 +11,7 @@ removed once it has been applied.
 from xdsl.ir import Dialect
 
 from aicc.dialects.schedule.ops import (
+    BypassCachesOp,
     CollapseOp,
     FuseOp,
     InterchangeOp,
@@ -29,6 +30,7 @@ from aicc.dialects.schedule.ops import (
 Schedule = Dialect(
     "schedule",
     [
+        BypassCachesOp,
         CollapseOp,
         FuseOp,
         InterchangeOp,

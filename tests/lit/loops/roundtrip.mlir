@@ -92,3 +92,12 @@ func.func private @memory(%s0: index, %arena: memref<?xi8, #loops.dims<64*s0>>) 
 func.func private @nothing() {
   func.return
 }
+
+// CHECK-LABEL: @nontemporal
+func.func private @nontemporal(%v: vector<16xf32>, %n: index, %m: memref<64xf32>) {
+  // CHECK-NEXT: loops.store %v, %m[l0 + 16] nontemporal : vector<16xf32> to memref<64xf32>
+  loops.store %v, %m[l0 + 16] nontemporal : vector<16xf32> to memref<64xf32>
+  // CHECK-NEXT: loops.store %v, %m[l0 + 60] lanes %n inside nontemporal : vector<16xf32> to memref<64xf32>
+  loops.store %v, %m[l0 + 60] lanes %n inside nontemporal : vector<16xf32> to memref<64xf32>
+  func.return
+}

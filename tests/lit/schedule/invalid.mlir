@@ -141,3 +141,11 @@ transform.named_sequence @split_c1(%k: !transform.any_op) {
   %a, %b = schedule.split %k {size = 0 : i64}
   transform.yield
 }
+
+// -----
+
+transform.named_sequence @bypass_caches_c1(%k: !transform.any_op) {
+  // expected-error@+1 {{argument is -1, expected at least 0}}
+  schedule.bypass_caches %k {argument = -1 : i64}
+  transform.yield
+}

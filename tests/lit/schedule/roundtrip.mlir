@@ -36,6 +36,8 @@ transform.named_sequence @k_schedule(%k: !transform.any_op) {
   schedule.parallelize %m {grain = 2 : i64}
   // CHECK-NEXT: schedule.parallelize %m {least = 2 : i64}
   schedule.parallelize %m {least = 2 : i64}
+  // CHECK-NEXT: schedule.bypass_caches %k {argument = 1 : i64}
+  schedule.bypass_caches %k {argument = 1 : i64}
   // CHECK-NEXT: schedule.parallelize %y {why = "enough work"}
   schedule.parallelize %y {why = "enough work"}
   // CHECK-NEXT: transform.yield

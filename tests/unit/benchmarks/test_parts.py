@@ -22,6 +22,7 @@ from benchmarks.networks.catalog import folder_cases
 from benchmarks.onnx_line import Line
 from benchmarks.report import Row, compared, geometric_mean, markdown, summary, totals, worst_first
 from benchmarks.rounds import Measured
+from benchmarks.streams import Moved, load_streams, streams_program
 
 NETWORKS = {
     "resnet18": (lambda: resnet.resnet18(size=32, classes=10), {}),
@@ -116,6 +117,27 @@ def test_read_and_copy_programs_touch_everything():
     np.testing.assert_allclose(total, 5 * x.sum(1), rtol=1e-4, atol=1e-4)
     (same,) = aicc.compile(copy_program(2, 3, 4, 5), threads=2, opt_level=0)(x)
     np.testing.assert_array_equal(same, x)
+
+
+@pytest.mark.parametrize("past_caches", [False, True])
+def test_streams_copy_read_and_write(past_caches: bool):
+    model = aicc.compile(streams_program(4, past_caches=past_caches), threads=2, opt_level=0)
+    rng = np.random.default_rng(0)
+    x, read = (rng.standard_normal((3, *rest, 8, 4), dtype=np.float32) for rest in ((), (64,)))
+    for count in (0, 5):
+        copied, sums, written = model(x, read, np.zeros(count, np.int8))
+        np.testing.assert_array_equal(copied, x)
+        np.testing.assert_allclose(sums, read.sum(1), rtol=1e-4, atol=1e-4)
+        np.testing.assert_array_equal(written, np.ones((count, 8, 4), np.float32))
+
+
+@pytest.mark.parametrize("moved", [Moved(1 << 14, 1 << 13), Moved(0, 1000), Moved(70_000, 0)])
+def test_streams_take_the_bytes_of_a_file(tmp_path: Path, moved: Moved):
+    moved.write(tmp_path / "moved.json")
+    copied, sums, written = load_streams(tmp_path / "moved.json", 1)()
+    rows = copied.size + written.size
+    assert moved.written <= rows * 4 < moved.written + 2 * 4096
+    assert (sums.size > 0) == (moved.read > moved.written)
 
 
 @pytest.mark.parametrize("parallel", [False, True])
@@ -228,7 +250,7 @@ def test_tables_tell_ratios_and_changes():
     rows.append(Row("conv/c", 1, {"aicc": Measured("aicc", refused="ModelError: no")}, Work(None, 1), 0.0))
     assert [r.case for r in worst_first(rows)] == ["conv/b", "matmul/a", "conv/c"]
     table = markdown(worst_first(rows), ["onnxruntime"])
-    assert "| conv/b | 1 | 3.00m | 1.00m | 3.00 | 0.3 | 0.0 | 50% | 0e+00 |" in table
+    assert "| conv/b | 1 | 3.00m | 1.00m | 3.00 | 0.3 | 0.0 | - | 50% | 0e+00 |" in table
     assert "- conv/c: ModelError: no" in table
     assert "| conv | 1 | 1 | 3.00 | 0 | 3.00 conv/b |" in summary(rows)
     text = compared(rows, [row("matmul/a", 5e-4, 2e-3), row("conv/b", 3.01e-3, 1e-3)])
@@ -244,6 +266,13 @@ def test_parts_of_a_whole_are_added_up():
     assert "| net | 1 | 2 | 6.00m | 7.00m | 0.857 | 50% | 1 |" in table
     assert "lacking" not in table
     assert not totals(rows, {"lacking": {"conv/z": 1}})
+
+
+def test_the_share_of_the_bandwidth_is_the_time_of_moving_alone_over_ours():
+    engines = {"aicc": Measured("aicc", run=4e-3), "streams": Measured("streams", run=3e-3)}
+    moving = Row("softmax/a", 1, engines, Work(0, 10**6), 1e-3)
+    assert moving.share == 0.75 and moving.fastest_peer is None
+    assert "| softmax/a | 1 | 4.00m | - | - | 0.2 | 75% | 25% | 0e+00 |" in markdown([moving], [])
 
 
 def test_only_peers_that_count_make_the_ratio():
