@@ -28,19 +28,27 @@ LEAST_WRITTEN = 0.5
 """Bytes of such a result, at least, in sizes of the last-level cache."""
 
 
-def bypass_last_cache(kernel: Kernel) -> None:
-    """Writes the steps for the results of the kernel that go past the caches."""
+def bypassing(kernel: Kernel) -> list[int]:
+    """The results, by position among the kernel's buffers, that go past the caches."""
     buffers = kernel_buffers(kernel.func)
     sizes = [prod(map(guess, memref_dims(memref_of(value)))) * _element_bytes(value) for value in buffers]
     cache = kernel.facts.l3_bytes
     if sum(sizes) < LEAST_MOVED * cache:
-        return
+        return []
     only_written = _only_written(kernel, buffers)
-    for position in range(len(buffers) - num_outputs(kernel.func), len(buffers)):
+
+    def leaves(position: int) -> bool:
         buffer = buffers[position]
         known = all(isinstance(dim, int) for dim in memref_dims(memref_of(buffer)))
-        if known and sizes[position] >= LEAST_WRITTEN * cache and buffer in only_written:
-            kernel.writer.bypass_caches(position, "larger than the last-level cache can keep until it is read")
+        return known and sizes[position] >= LEAST_WRITTEN * cache and buffer in only_written
+
+    return [position for position in range(len(buffers) - num_outputs(kernel.func), len(buffers)) if leaves(position)]
+
+
+def bypass_last_cache(kernel: Kernel) -> None:
+    """Writes the steps for the results of the kernel that go past the caches."""
+    for position in bypassing(kernel):
+        kernel.writer.bypass_caches(position, "larger than the last-level cache can keep until it is read")
 
 
 def _element_bytes(buffer: SSAValue) -> int:

@@ -7,12 +7,16 @@ another loop, blocks of both are transposed in registers.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from aicc.transforms.auto_schedule_bypass import bypassing
 from aicc.transforms.auto_schedule_common import Kernel, vector_width
 from aicc.transforms.auto_schedule_threads import Shared, certain_trips, spread
 from aicc.transforms.loops_collapse import merge_position, needed_alone
+from aicc.transforms.loops_dependence import root_of
 from aicc.transforms.loops_facts import Loop, Nest
+from aicc.transforms.loops_pack import kernel_buffers
 
 LIGHT_BODY = 12
 """Arithmetic ops per element up to which four registers are used at once."""
@@ -95,16 +99,42 @@ def transposed_block(kernel: Kernel, nest: Nest, lane: Loop) -> Block | None:
     return None
 
 
+def goes_past_caches(kernel: Kernel, nest: Nest) -> bool:
+    """Whether the nest writes a result that bypasses the caches."""
+    buffers = kernel_buffers(kernel.func)
+    past = {buffers[position] for position in bypassing(kernel)}
+    return any(root_of(access.memref) in past for access in nest.stores)
+
+
+def _input_order(nest: Nest, loops: Sequence[Loop]) -> list[Loop]:
+    """The loops in the order in which the largest input lies in memory; as they are where they do not tell."""
+    inputs = [access for access in nest.loads if all(access.moves[loop].stride is not None for loop in loops)]
+    if not inputs or len(inputs) < len(nest.loads):
+        return list(loops)
+    trips = {loop: loop.trips for loop in nest.parallel}
+    largest = max(inputs, key=lambda access: access.footprint_bytes(trips))
+    return sorted(loops, key=lambda loop: -abs(largest.moves[loop].stride or 0))
+
+
 def schedule_transposed(kernel: Kernel, nest: Nest, lane: Loop, block: Block) -> None:
-    """Writes the schedule of a nest with blocks of two loops in registers."""
+    """
+    Writes the schedule of a nest with blocks of two loops in registers.
+
+    Blocks follow each other along the lanes, so that lines are written whole while they are in a cache. Lines that go
+    past the caches are whole at once: then blocks follow each other as the input lies in memory.
+    """
     writer = kernel.writer
-    loops = [loop for loop in nest.parallel if loop not in (lane, block.loop)] + [block.loop, lane]
+    inner = [lane, block.loop] if goes_past_caches(kernel, nest) else [block.loop, lane]
+    loops = [loop for loop in nest.parallel if loop not in inner] + inner
     handles = writer.interchange(
         [writer.loop(loop.label) for loop in nest.parallel], [nest.parallel.index(loop) for loop in loops]
     )
-    sizes = [1] * (len(loops) - 2) + [block.rows, block.lanes]
+    tile = {block.loop: block.rows, lane: block.lanes}
+    sizes = [tile.get(loop, 1) for loop in loops]
     tiled = writer.tile(handles, sizes, None, f"blocks of {block.rows} x {block.lanes} are transposed in registers")
-    writer.vectorize(tiled.inners[-2:])
+    within = dict(zip(loops, tiled.inners, strict=True))
+    axes = [within[block.loop], within[lane]]
+    writer.vectorize(axes if inner[-1] is lane else writer.interchange(axes[::-1], [1, 0]))
     cycles = 2.0 * nest.iterations * len(nest.accesses) / block.lanes
     shared = [
         Shared(handle, max(1, loop.trips // size), max(1, certain_trips(loop, loop.trips) // size))
@@ -125,10 +155,15 @@ def schedule_elementwise(kernel: Kernel, nest: Nest, lane: Loop) -> None:
     certain = [certain_trips(loop, loop.trips) for loop in loops]
     width = vector_width(nest, kernel.facts)
     cycles = nest.iterations * (nest.body_ops + 20 * nest.heavy_ops + 2 * len(nest.accesses)) / width
-    if lane is not loops[-1]:
-        position = loops.index(lane)
-        order = [i for i in range(len(loops)) if i != position] + [position]
-        handles = writer.interchange(handles, order, "contiguous loop innermost")
+    outer = [loop for loop in loops if loop is not lane]
+    past = goes_past_caches(kernel, nest)
+    if past and (walk := _input_order(nest, outer)) != outer:
+        outer, why = walk, "reads in the order of memory, writes go past the caches"
+    else:
+        why = "contiguous loop innermost"
+    if [*outer, lane] != loops:
+        order = [loops.index(loop) for loop in (*outer, lane)]
+        handles = writer.interchange(handles, order, why)
         trips, certain = [trips[i] for i in order], [certain[i] for i in order]
     else:
         while len(loops) > 1 and collapsible(nest, loops[-2], loops[-1]):

@@ -20,6 +20,12 @@ from aicc.transforms.loops_split_reduction import can_split
 STREAMS = 6
 """Rows read side by side: as many as prefetchers follow and, a power of two of bytes apart, the ways of a set hold."""
 
+SHORT_BYTES = 8192
+"""
+Bytes of a row up to which rows that follow each other in memory, and come from there, are read one after the other:
+side by side, prefetchers would find a new start every few lines in each of them.
+"""
+
 MOST_ROWS = 4
 """Rows of results up to which nothing is gained by keeping sums in registers."""
 
@@ -53,6 +59,13 @@ def streamed(kernel: Kernel, nest: Nest, lane: Loop) -> Access | None:
     return matrix
 
 
+def _side_by_side(kernel: Kernel, nest: Nest, lane: Loop, steps: Loop, matrix: Access) -> int:
+    """Rows of the matrix to read at once."""
+    one_block = matrix.moves[steps].stride == lane.trips and lane.trips * matrix.bytes <= SHORT_BYTES
+    size = matrix.footprint_bytes({loop: loop.trips for loop in (*nest.parallel, steps)})
+    return 1 if one_block and size > kernel.facts.l3_bytes else STREAMS
+
+
 def _rows(nest: Nest, lane: Loop, matrix: Access) -> list[Loop]:
     """The loops over results that use the same elements of the matrix."""
     return [loop for loop in nest.parallel if loop is not lane and loop.trips > 1 and not matrix.depends(loop)]
@@ -84,10 +97,10 @@ def schedule_stream(kernel: Kernel, nest: Nest, lane: Loop, matrix: Access) -> N
             parts = lane.trips // share
             spread(kernel, [Shared(tiled.outers[0], parts, certain_trips(lane, parts))], cycles)
             columns, label = tiled.inners[0], label + ".i"
-    writer.split_reduction(
-        writer.loop(steps.label), columns, STREAMS, False, f"{STREAMS} rows of memory side by side, from end to end"
-    )
-    writer.unroll(writer.loop(steps.label), STREAMS, "few steps")
+    streams = _side_by_side(kernel, nest, lane, steps, matrix)
+    order = f"{streams} rows of memory side by side" if streams > 1 else "rows of memory one after the other"
+    writer.split_reduction(writer.loop(steps.label), columns, streams, False, f"{order}, from end to end")
+    writer.unroll(writer.loop(steps.label), streams, "few steps")
     tiled = writer.tile([writer.loop(label)], [lanes], None, f"{vectors} registers of {width} lanes")
     within = tiled.inners[0]
     if rows:

@@ -28,8 +28,8 @@ from xdsl.passes import ModulePass
 
 from aicc.dialects.loops import ForOp
 from aicc.dialects.loops.functions import find_function, symbol_names
+from aicc.dialects.schedule.bypass import BypassCachesOp
 from aicc.dialects.schedule.ops import (
-    BypassCachesOp,
     CollapseOp,
     FuseOp,
     InterchangeOp,

@@ -9,8 +9,8 @@ from xdsl.dialects.transform import AnyOpType, NamedSequenceOp
 from xdsl.dialects.transform import YieldOp as SequenceYieldOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 
+from aicc.dialects.schedule.bypass import BypassCachesOp
 from aicc.dialects.schedule.ops import (
-    BypassCachesOp,
     CollapseOp,
     FuseOp,
     InterchangeOp,

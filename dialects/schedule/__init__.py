@@ -10,8 +10,8 @@ removed once it has been applied.
 
 from xdsl.ir import Dialect
 
+from aicc.dialects.schedule.bypass import BypassCachesOp
 from aicc.dialects.schedule.ops import (
-    BypassCachesOp,
     CollapseOp,
     FuseOp,
     InterchangeOp,

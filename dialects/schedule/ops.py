@@ -447,35 +447,6 @@ class VectorizeOp(ScheduleOp):
 
 
 @irdl_op_definition
-class BypassCachesOp(ScheduleOp):
-    """
-    Writes a buffer of the kernel past the caches: all stores to it become `nontemporal`.
-
-    `argument` counts the kernel's buffers, without its symbols.
-
-    - (C1) `argument >= 0`
-
-    ```mlir
-    schedule.bypass_caches %kernel {argument = 1 : i64}
-    ```
-    """
-
-    name = "schedule.bypass_caches"
-
-    kernel = operand_def(AnyOpType)
-    argument = prop_def(Integer)
-
-    assembly_format = "$kernel attr-dict"
-
-    def __init__(self, kernel: SSAValue, argument: int):
-        super().__init__(operands=[kernel], properties={"argument": _integer(argument)})
-
-    def verify_(self) -> None:
-        if self.argument.value.data < 0:  # C1
-            raise VerifyException(f"argument is {self.argument.value.data}, expected at least 0")
-
-
-@irdl_op_definition
 class ParallelizeOp(ScheduleOp):
     """
     Shares out the iterations of perfectly nested loops, outermost first, among threads: counted as one sequence, at

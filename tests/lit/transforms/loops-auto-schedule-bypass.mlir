@@ -83,3 +83,54 @@ func.func private @symbolic(%n: index, %x: memref<?x1048576xf32, #loops.dims<n>>
   }
   func.return
 }
+
+// Past the caches, blocks that are transposed follow the input: lines of the result are whole at once.
+// CHECK-LABEL: @turned(
+// CHECK:       @turned_schedule
+// CHECK:         schedule.interchange %s0_d0, %s0_d1 {order = array<i64: 1, 0>}
+// CHECK-NEXT:    schedule.tile %s0_d1{{.*}}, %s0_d0{{.*}} {sizes = array<i64: 8, 16>
+// CHECK:         schedule.bypass_caches %kernel {argument = 1 : i64
+func.func private @turned(%x: memref<2048x1024xf32>, %o: memref<1024x2048xf32>)
+    attributes {aicc.kernel, aicc.num_outputs = 1 : i64} {
+  loops.for "s0_d0" %i = 0 to 1024 parallel {
+    loops.for "s0_d1" %j = 0 to 2048 parallel {
+      %v = loops.load %x[%j, %i] : memref<2048x1024xf32> to f32
+      loops.store %v, %o[%i, %j] : f32 to memref<1024x2048xf32>
+    }
+  }
+  func.return
+}
+
+// In the caches they follow the result.
+// CHECK-LABEL: @turned_small(
+// CHECK:       @turned_small_schedule
+// CHECK-NOT:     schedule.interchange
+// CHECK:         schedule.tile %s0_d0{{.*}}, %s0_d1{{.*}} {sizes = array<i64: 16, 8>
+func.func private @turned_small(%x: memref<512x256xf32>, %o: memref<256x512xf32>)
+    attributes {aicc.kernel, aicc.num_outputs = 1 : i64} {
+  loops.for "s0_d0" %i = 0 to 256 parallel {
+    loops.for "s0_d1" %j = 0 to 512 parallel {
+      %v = loops.load %x[%j, %i] : memref<512x256xf32> to f32
+      loops.store %v, %o[%i, %j] : f32 to memref<256x512xf32>
+    }
+  }
+  func.return
+}
+
+// Rows that change places: the input is read from end to end.
+// CHECK-LABEL: @rows(
+// CHECK:       @rows_schedule
+// CHECK:         schedule.interchange %s0_d0, %s0_d1, %s0_d2 {order = array<i64: 1, 0, 2>, why = "reads in the order of memory, writes go past the caches"}
+// CHECK:         schedule.bypass_caches %kernel {argument = 1 : i64
+func.func private @rows(%x: memref<1024x16x128xf32>, %o: memref<16x1024x128xf32>)
+    attributes {aicc.kernel, aicc.num_outputs = 1 : i64} {
+  loops.for "s0_d0" %i = 0 to 16 parallel {
+    loops.for "s0_d1" %j = 0 to 1024 parallel {
+      loops.for "s0_d2" %k = 0 to 128 parallel {
+        %v = loops.load %x[%j, %i, %k] : memref<1024x16x128xf32> to f32
+        loops.store %v, %o[%i, %j, %k] : f32 to memref<16x1024x128xf32>
+      }
+    }
+  }
+  func.return
+}

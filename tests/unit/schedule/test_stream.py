@@ -31,3 +31,23 @@ def test_rows_of_a_large_matrix(rows: int, steps: int, columns: int):
     np.testing.assert_allclose(found, expected, rtol=0, atol=2e-5 * steps**0.5)
     (other,) = model.with_threads(2)(a, b, bias)
     assert np.array_equal(found, other)
+
+
+@pytest.mark.parametrize("shape", [(80, 200, 700), (33, 131, 2048)])
+def test_sums_of_rows_that_no_cache_holds(shape: tuple[int, int, int]):
+    source, target = "x".join(map(str, shape)), f"{shape[0]}x{shape[2]}"
+    model = aicc.compile(
+        f"""
+        func.func @main(%x: tensor<{source}xf32>) -> tensor<{target}xf32> {{
+          %s = graph.reduce_sum %x {{axes = [1]}} : tensor<{source}xf32> -> tensor<{target}xf32>
+          func.return %s : tensor<{target}xf32>
+        }}
+        """,
+        threads=1,
+        cache=False,
+    )
+    x = np.random.default_rng(0).standard_normal(shape, dtype=np.float32)
+    (found,) = model(x)
+    np.testing.assert_allclose(found, x.sum(1, dtype=np.float64), rtol=0, atol=1e-4)
+    (other,) = model.with_threads(2)(x)
+    assert np.array_equal(found, other)
