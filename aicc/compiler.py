@@ -35,6 +35,7 @@ def compile(
     opt_level: int = 2,
     fast_math: bool = False,
     winograd: bool = True,
+    bf16_dots: bool = True,
     schedules: str | Path | None = None,
     shapes: Mapping[str, int] | None = None,
     hints: Mapping[str, int | Sequence[int]] | None = None,
@@ -48,7 +49,8 @@ def compile(
     with a newline), or a `ModuleOp`. `threads` is the most threads one call uses (None: all cores of this process);
     results do not depend on it. `opt_level` is 2, or 0 for the plainest code. `fast_math` lets arithmetic be
     reassociated, contracted and approximated and the sign of zero be ignored; `winograd` permits fast convolution (a
-    larger error, stated in docs/architecture.md for finite input). `schedules` is a file of schedules, as `aicc
+    larger error, stated in docs/architecture.md for finite input), `bf16_dots` instructions that take subnormal numbers
+    in products of bf16 for 0. `schedules` is a file of schedules, as `aicc
     schedules` prints them, for kernels that are not to get the automatic scheduler's (opt_level 2 only). `cache` keeps
     programs and object code in `$AICC_CACHE_DIR` (else the user's cache folder); a model that is there is ready without
     the compiler.
@@ -66,7 +68,8 @@ def compile(
     """
     from aicc.runtime.threads import thread_count
 
-    for name, flag in {"fast_math": fast_math, "winograd": winograd, "cache": cache, "profile": profile}.items():
+    flags = {"fast_math": fast_math, "winograd": winograd, "bf16_dots": bf16_dots, "profile": profile}
+    for name, flag in {**flags, "cache": cache}.items():
         _check_kind(name, flag, bool, "True or False")
     _check_kind("target", target, str, "the name of a machine")
     _check_kind("schedules", schedules, str | PathLike | None, "a path or None")
@@ -80,7 +83,7 @@ def compile(
     wanted = hinted_sizes(hints, fixed)
 
     def load(sizes: Mapping[str, int]) -> tuple[LoadedProgram, bool]:
-        options = {"target": target, "fast_math": fast_math, "winograd": winograd, "profile": profile}
+        options = {"target": target, **flags}
         given = None if schedules is None else str(schedules)
         return _load(model, OPT_LEVELS[opt_level], {**options, "schedules": given, "shapes": sizes}, cache=cache)
 

@@ -27,6 +27,9 @@ class PipelineOptions:
     winograd: bool = True
     """Convolutions may use Winograd's algorithm, which has a larger (stated) error and spreads NaN and infinity."""
 
+    bf16_dots: bool = True
+    """Products of bf16 may be summed by instructions that take subnormal numbers for 0."""
+
     schedules: str | None = None
     """A file of schedules, for kernels that are not to get the automatic scheduler's."""
 
@@ -115,12 +118,12 @@ def _o2(options: PipelineOptions) -> tuple[Stage, ...]:
                 "tensor-ops-fuse",
                 # After fusion, which decides the values that are stored at all.
                 "tensor-ops-assign-layouts",
-                # Before all that looks for contractions of f32.
-                "tensor-ops-widen-floats",
                 # Before padded copies, which its transform of tiles does without.
                 *_winograd(options),
                 # In the final layouts, and before padded copies, into which operands are packed.
-                Step("tensor-ops-dot-products", {"target": options.target}),
+                Step("tensor-ops-dot-products", {"target": options.target, "bf16": options.bf16_dots}),
+                # Of contractions that have no such instruction.
+                "tensor-ops-widen-floats",
                 # After layouts, so that the padded copy has the layout of the convolution.
                 "tensor-ops-materialize-padding",
                 "convert-tensor-ops-to-loops",
@@ -167,7 +170,8 @@ def _note_work(options: PipelineOptions) -> tuple[str, ...]:
 
 
 def _winograd(options: PipelineOptions) -> tuple[Step, ...]:
-    return _steps(Step("tensor-ops-winograd", {"target": options.target})) if options.winograd else ()
+    given = {"target": options.target, "bf16": options.bf16_dots}
+    return _steps(Step("tensor-ops-winograd", given)) if options.winograd else ()
 
 
 def _loops_to_llvm(options: PipelineOptions) -> tuple[Step, ...]:

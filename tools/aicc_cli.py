@@ -58,7 +58,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     schedules.add_argument("model", help="an ONNX or .mlir file")
     schedules.add_argument("-o", dest="output", default="-", metavar="FILE.mlir", help="output file (default: stdout)")
-    add_compile_options(schedules, ["target", "fast_math", "winograd", "shapes"])
+    add_compile_options(schedules, ["target", "fast_math", "winograd", "bf16_dots", "shapes"])
 
     check = commands.add_parser(
         "check",

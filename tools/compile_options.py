@@ -33,6 +33,14 @@ OPTIONS: Mapping[str, tuple[str, Mapping[str, Any]]] = MappingProxyType(
                 "help": "permit fast convolution, with a larger error (default: permitted)",
             },
         ),
+        "bf16_dots": (
+            "--bf16-dots",
+            {
+                "default": True,
+                "action": argparse.BooleanOptionalAction,
+                "help": "permit instructions on bf16 that take subnormal numbers for 0 (default: permitted)",
+            },
+        ),
         "schedules": ("--schedules", {"metavar": "FILE.mlir", "help": "schedules for the kernels that the file names"}),
         "shapes": (
             "--shape",
@@ -59,7 +67,7 @@ OPTIONS: Mapping[str, tuple[str, Mapping[str, Any]]] = MappingProxyType(
 )
 """Keyword of `aicc.compile` -> flag, and how argparse reads it."""
 
-OF_CODE = ("opt_level", "target", "fast_math", "winograd", "schedules", "shapes")
+OF_CODE = ("opt_level", "target", "fast_math", "winograd", "bf16_dots", "schedules", "shapes")
 """Those that decide what code a model becomes."""
 
 

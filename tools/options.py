@@ -34,6 +34,7 @@ class Options(argparse.Namespace):
     target: str = "host"
     fast_math: bool = False
     winograd: bool = True
+    bf16_dots: bool = True
     schedules: str | None = None
     emit: str = "mlir"
     split_input_file: bool = False
@@ -137,6 +138,12 @@ def _make_parser() -> argparse.ArgumentParser:
         "--winograd",
         dest="winograd",
         help="-O levels: allow Winograd convolutions, whose error is larger (default: true)",
+    )
+    flag(
+        run,
+        "--bf16-dots",
+        dest="bf16_dots",
+        help="-O levels: allow instructions that take subnormal numbers in products of bf16 for 0 (default: true)",
     )
     run.add_argument(
         "--apply-schedules",

@@ -24,6 +24,8 @@ def write_reproducer(steps: Sequence[Step], text: str, options: Options, why: st
         configuration.append("--fast-math")
     if not options.winograd:
         configuration.append("--winograd=false")
+    if not options.bf16_dots:
+        configuration.append("--bf16-dots=false")
     if options.schedules is not None:
         configuration.append(f"--apply-schedules={shlex.quote(str(Path(options.schedules).resolve()))}")
     if options.verify_each:

@@ -24,7 +24,11 @@ def requested_steps(options: Options) -> tuple[Step, ...]:
     """
     passes = registry().passes
     pipeline_options = PipelineOptions(
-        target=options.target, fast_math=options.fast_math, winograd=options.winograd, schedules=options.schedules
+        target=options.target,
+        fast_math=options.fast_math,
+        winograd=options.winograd,
+        bf16_dots=options.bf16_dots,
+        schedules=options.schedules,
     )
     for name in (*options.print_ir_before, *options.print_ir_after):
         if name not in passes:
@@ -89,6 +93,7 @@ def with_configuration(options: Options, source: Source) -> Options:
     options.verify_each = found.verify_each if options.verify_each is None else options.verify_each
     options.fast_math |= found.fast_math
     options.winograd &= found.winograd
+    options.bf16_dots &= found.bf16_dots
     options.schedules = options.schedules or found.schedules
     options.allow_unregistered_dialect |= found.allow_unregistered_dialect
     options.weights_folder = options.weights_folder or found.weights_folder

@@ -25,6 +25,7 @@ from xdsl.passes import ModulePass
 from aicc.dialects.graph.dims import Dim, dim_sum
 from aicc.dialects.loops import ForOp
 from aicc.dialects.loops.functions import kernels
+from aicc.dialects.packed import DotOp
 from aicc.dialects.schedule.ops import LoopOp
 from aicc.transforms.kernel_unit import Callers, KernelUnit
 from aicc.transforms.loops_sizes import trip_count_dim
@@ -56,10 +57,12 @@ def float_operations(func: FuncOp) -> Dim:
 
 def _operations(op: Operation) -> int:
     dialect = op.name.partition(".")[0]
-    if dialect not in ("arith", "math") or isinstance(op, _FREE) or not op.results:
+    if dialect not in ("arith", "math", "packed") or isinstance(op, _FREE) or not op.results:
         return 0
     if not isinstance(op.results[0].type, AnyFloat):
         return 0
+    if isinstance(op, DotOp):
+        return 2 * op.part_count - 1
     return 2 if isinstance(op, math.FmaOp) else 1
 
 

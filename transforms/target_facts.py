@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 
 
@@ -27,10 +27,17 @@ class TargetFacts:
     region_cycles: int = 5000
     """What it costs to have other threads take part in a loop, and to wait for them."""
     has_fma: bool = True
+    fma_ports: int = 2
+    """Multiply-adds of whole vector registers that a core starts in each cycle."""
     masked: bool = False
     """Masked loads and stores cost about as much as plain ones."""
     dot_products: tuple[str, ...] = ()
-    """Instructions that multiply narrow integers and add neighbours up: pmaddwd, vpdpbusd, sdot."""
+    """Instructions that multiply narrow numbers and add neighbours up: pmaddwd, vpdpbusd, sdot, vdpbf16ps."""
+
+    def without_bf16_dots(self) -> TargetFacts:
+        """The same machine, whose dot products are of integers alone."""
+        kept = tuple(name for name in self.dot_products if name not in BF16_DOT_PRODUCTS)
+        return replace(self, dot_products=kept)
 
     def lanes(self, element_bits: int) -> int:
         """Elements of that many bits in one register; at least 1."""
@@ -39,6 +46,9 @@ class TargetFacts:
 
 GENERIC = TargetFacts()
 """The facts used where no target is named."""
+
+BF16_DOT_PRODUCTS = frozenset(["vdpbf16ps"])
+"""Those of bf16, two at a time, in f32."""
 
 _TARGETS = "aicc.backends.llvm.targets"
 """Where names of targets are known; looked up when a name is used, since back ends are built on transforms."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import FloatAttr, f32
-from xdsl.ir import Operation
+from xdsl.dialects.builtin import FloatAttr, bf16, f16, f32
+from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 
 from aicc.dialects.graph.interfaces import element_type_of
@@ -64,8 +64,8 @@ def _window_axis(axis: int, expr: AffineExpr, parallel: int) -> WindowAxis | Non
 
 def find_convolution(op: Operation) -> Convolution | None:
     """
-    The op as a convolution of stride and dilation 1 in one group, in f32, whose sum may be reordered; `None` if it is
-    none.
+    The op as a convolution of stride and dilation 1 in one group, summed in f32 in any order; `None` if it is none.
+    Image and weights may be of f16 or bf16.
     """
     if not isinstance(op, StructuredOp) or not _is_plain_sum(op):
         return None
@@ -80,19 +80,26 @@ def _is_plain_sum(op: StructuredOp) -> bool:
     """Whether the op sums the product of its two inputs in f32, from 0 on and in any order, and has one result."""
     if (op.parallel_count, len(op.dims), len(op.inputs), len(op.res)) != (4, 7, 2, 1):
         return False
-    if not is_contraction(op) or not may_reassociate(op) or len(list(op.body.block.ops)) != 3:
+    if not is_contraction(op) or not may_reassociate(op):
         return False
-    product = next(iter(op.body.block.ops))
+    *widened, product, _, _ = op.body.block.ops
     arguments = set(op.body.block.args[:2])
-    if not isinstance(product, arith.MulfOp) or set(product.operands) != arguments:
+    if not isinstance(product, arith.MulfOp) or {_narrow(value) for value in product.operands} != arguments:
         return False
-    if any(element_type_of(value) != f32 for value in op.inputs):
+    if not all(isinstance(inner, arith.ExtFOp) for inner in widened):
+        return False
+    if any(element_type_of(value) not in (f32, f16, bf16) for value in op.inputs):
         return False
     (init,) = op.inits.data
     if not isinstance(init, FloatAttr) or init.value.data != 0.0 or op.body.block.args[-1].type != f32:
         return False
     finish = op.finish_block
     return finish is None or not any(isinstance(inner, IndexOp | ExtractOp) for inner in finish.ops)
+
+
+def _narrow(value: SSAValue) -> SSAValue:
+    """What a factor is before it is widened."""
+    return value.owner.input if isinstance(value.owner, arith.ExtFOp) else value
 
 
 def _match(op: StructuredOp, image: int, weight: int) -> Convolution | None:

@@ -1,5 +1,5 @@
 """
-`tensor-ops-dot-products`: sums of products of narrow integers by the machine's dot-product instructions.
+`tensor-ops-dot-products`: sums of products of narrow numbers by the machine's dot-product instructions.
 
 Before: @k(%x, %w, %z):  %c = structured (%x, %w, %z) over [m, n, reduction k] .. acc + ext(x - z) * ext(w)
 After:  @k(%x, %u, %z):  %p = structured (%x as (m, 2*k'), %x as (m, 2*k' + 1), %z) over [m, ceil(k/2)]
@@ -16,8 +16,9 @@ filled up with zeros.
 The instruction is that of the target: `pmaddwd` takes pairs of 16 bits, which hold every 8-bit integer less an 8-bit
 zero point, so that products are exact; weights that fit 8 bits are kept in these. (`pmaddubsw` would take 8 bits, but
 cuts sums off at 16.) `vpdpbusd` and `sdot` take four bytes, of which zero points are taken out
-(`tensor_ops_dot_offsets`). Bytes that are neighbours in memory are packed as they lie there, and read through a view:
-activations with channels last, and rows of matrices.
+(`tensor_ops_dot_offsets`). `vdpbf16ps` takes two bf16, whose products it adds up in f32, and takes subnormal numbers
+for 0 (`bf16=false`: it is not used). Bytes and bf16 that are neighbours in memory are packed as they lie there, and
+read through a view: activations with channels last, and rows of matrices.
 
 Applies where both factors are known to fit, the dimension has at least two steps, and an operand that has to be packed
 at run time is used several times.
@@ -27,12 +28,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from xdsl.builder import Builder
 from xdsl.context import Context
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType, ModuleOp, i8, i32
+from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType, ModuleOp, f32, i8, i16, i32
 from xdsl.dialects.func import FuncOp
+from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, Block, BlockArgument, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
 from xdsl.passes import ModulePass
@@ -45,13 +48,14 @@ from aicc.dialects.tensor_ops import IndexOp, SizeOp, StructuredOp, YieldOp
 from aicc.dialects.tensor_ops.affine import LinearForm, from_linear, linear_form, used_dims, with_domain
 from aicc.dialects.tensor_ops.ops import KERNEL_ATTRIBUTE, ViewOp
 from aicc.dialects.tensor_ops.structured import element_scalar
-from aicc.transforms.target_facts import TargetFacts, facts_of
+from aicc.transforms.target_facts import BF16_DOT_PRODUCTS, TargetFacts, facts_of
 from aicc.transforms.tensor_ops_dot_offsets import can_take_out, take_out
 from aicc.transforms.tensor_ops_dot_padding import pad_bytes
 from aicc.transforms.tensor_ops_editing import Operand, clean, operands_of, set_operands
 from aicc.transforms.tensor_ops_fuse import amount
-from aicc.transforms.tensor_ops_inline import inline_producer
-from aicc.transforms.tensor_ops_integer_sums import Factor, find_factors, fits, range_of
+from aicc.transforms.tensor_ops_inline import inline_producer, is_index_map
+from aicc.transforms.tensor_ops_integer_sums import Factor, find_bf16_factors, find_factors, fits, range_of
+from aicc.transforms.tensor_ops_materialize_padding import materialize_all_padding
 from aicc.transforms.tensor_ops_prepare import Outliner
 
 PAIRS = ("pmaddwd",)
@@ -59,6 +63,8 @@ PAIRS = ("pmaddwd",)
 
 QUADS = ("vpdpbusd", "sdot")
 """Instructions that take four parts of 8 bits, signed ones on the right; `vpdpbusd` unsigned ones on the left."""
+
+ANY_ORDER = arith.FastMathFlagsAttr([FastMathFlag.REASSOC, FastMathFlag.ALLOW_CONTRACT])
 
 MIN_REUSE = 4
 """An operand is packed at run time if each element is multiplied at least so often."""
@@ -71,6 +77,7 @@ class Form:
     parts: int
     part_bits: int
     unsigned: bool = False
+    floats: bool = False
 
     @property
     def type(self) -> IntegerType:
@@ -91,6 +98,11 @@ class Side:
     """Other inputs, with their index in terms of that of the main one."""
 
 
+def takes_pairs(op: StructuredOp, facts: TargetFacts) -> bool:
+    """Whether the target has an instruction for the products of bf16 that `op` sums."""
+    return any(name in BF16_DOT_PRODUCTS for name in facts.dot_products) and find_bf16_factors(op) is not None
+
+
 class DotProducts:
     """The rewriting of one module."""
 
@@ -99,6 +111,7 @@ class DotProducts:
         self.bits = facts.vector_bits
         self.pairs = next((name for name in facts.dot_products if name in PAIRS), None)
         self.quads = next((name for name in facts.dot_products if name in QUADS), None)
+        self.halves = next((name for name in facts.dot_products if name in BF16_DOT_PRODUCTS), None)
         self.outliner = Outliner(module)
 
     def run(self) -> None:
@@ -110,6 +123,10 @@ class DotProducts:
                         self._rewrite(function, op)
 
     def _rewrite(self, function: FuncOp, op: StructuredOp) -> None:
+        if (factors := find_bf16_factors(op)) is not None:
+            if self.halves is not None and self._sides(function, op, factors, 2) is not None:
+                self._with_halves(function, op, self.halves)
+            return
         if self.quads is not None and self._with_quads(function, op, unsigned=self.quads == "vpdpbusd"):
             return
         factors = find_factors(op)
@@ -124,6 +141,15 @@ class DotProducts:
             sides = sides[::-1]
         narrow = fits(sides[1].factor.range, 8)
         self._replace(function, op, reduction, sides, [Form(2, 16), Form(2, 8 if narrow else 16)], self.pairs)
+
+    def _with_halves(self, function: FuncOp, op: StructuredOp, instruction: str) -> None:
+        """Packs two bf16 each; what is read out of bounds is stored around them, so that the others lie as they are."""
+        materialize_all_padding(op)
+        factors = find_bf16_factors(op)
+        assert factors is not None, "padding is none of the body's"
+        found = self._sides(function, op, factors, 2)
+        assert found is not None, "the index along the summed dimension stays"
+        self._replace(function, op, *found, [Form(2, 16, floats=True)] * 2, instruction)
 
     def _sides(
         self, function: FuncOp, op: StructuredOp, factors: Sequence[Factor], parts: int
@@ -270,7 +296,7 @@ class DotProducts:
 
     def _body(self, forms: Sequence[Form], instruction: str, flips: Sequence[bool | None]) -> Block:
         left, right = forms
-        block = Block(arg_types=[left.type, right.type, i32])
+        block = Block(arg_types=[left.type, right.type, f32 if left.floats else i32])
         build = Builder(InsertPoint.at_end(block))
         operands: list[SSAValue] = list(block.args[:2])
         for number, (form, flip) in enumerate(zip(forms, flips, strict=True)):
@@ -279,8 +305,10 @@ class DotProducts:
                 mask = build.insert(arith.ConstantOp(scalar_constant(bits - (1 << form.type.width.data), form.type)))
                 operands[number] = build.insert(arith.XOrIOp(operands[number], mask)).result
         using = f"{instruction}{self.bits}"
-        dot = build.insert(DotOp(operands[0], operands[1], left.parts, lhs_unsigned=left.unsigned, using=using))
-        build.insert(YieldOp(build.insert(arith.AddiOp(block.args[2], dot.result)).result))
+        kind = {"lhs_unsigned": left.unsigned, "floats": left.floats}
+        dot = build.insert(DotOp(operands[0], operands[1], left.parts, **kind, using=using))
+        add = partial(arith.AddfOp, flags=ANY_ORDER) if left.floats else arith.AddiOp
+        build.insert(YieldOp(build.insert(add(block.args[2], dot.result)).result))
         return block
 
 
@@ -316,6 +344,11 @@ def _side(op: StructuredOp, factor: Factor, reduction: int, parts: int) -> Side 
         return None
     if main.fill is not None and main.fill != scalar_constant(0, element_scalar(main.value.type)):
         return None
+    if factor.range is None and not _is_multiple(op.dims[reduction], parts):
+        # Zeros that fill up one side must not meet infinities on the other one: both are filled up.
+        whole = main.map.results[axes[0]] == AffineDimExpr(reduction)
+        if not whole or dims_of(main.value.type)[axes[0]] != op.dims[reduction]:
+            return None
     return Side(factor, moving[0], axes[0], tuple(others))
 
 
@@ -354,6 +387,8 @@ def _flips_as_stored(op: StructuredOp, side: Side, form: Form) -> bool | None:
     dims = dims_of(main.value.type)
     if side.axis != len(dims) - 1 or not _is_multiple(dims[-1], form.parts) or main.fill is not None:
         return None
+    if form.floats:
+        return False if side.factor.is_plain and _is_given_whole(main.value) else None
     value, flip = side.factor.value, False
     if not isinstance(owner := value.owner, arith.ExtUIOp if form.unsigned else arith.ExtSIOp):
         return None
@@ -362,6 +397,13 @@ def _flips_as_stored(op: StructuredOp, side: Side, form: Form) -> bool | None:
         value, flip = owner.lhs, True
     is_byte = isinstance(value, BlockArgument) and value.type == i8 and form.part_bits == 8
     return flip if is_byte and side.factor.inputs == (side.main,) else None
+
+
+def _is_given_whole(value: SSAValue) -> bool:
+    """Whether a tensor is an argument or a copy of one; what the kernel computes is packed where that is done."""
+    if isinstance(owner := value.owner, StructuredOp):
+        return is_index_map(owner) and all(isinstance(source, BlockArgument) for source in owner.inputs)
+    return isinstance(value, BlockArgument)
 
 
 def _view(op: StructuredOp, side: Side, form: Form) -> ViewOp:
@@ -395,6 +437,9 @@ def _pack(op: StructuredOp, side: Side, form: Form) -> StructuredOp:
             scalar = element_scalar(operand.value.type)
             arguments[op.body.block.args[position]] = block.insert_arg(scalar, len(block.args))
         value = _copy(builder, side.factor, arguments)
+        if form.floats:
+            value = builder.insert(arith.BitcastOp(value, i16)).result
+            value = builder.insert(arith.ExtUIOp(value, i32)).result
         if fill is not None and not side.factor.is_plain:
             value = _inside(builder, value, side.axis, form.parts, part, size)
         total = _add_part(builder, total, value, part, form)
@@ -415,7 +460,7 @@ def _is_multiple(size: Dim, number: int) -> bool:
 
 
 def _copy(builder: Builder, factor: Factor, arguments: dict[SSAValue, SSAValue]) -> SSAValue:
-    """The factor of other elements, in i32."""
+    """The factor of other elements, in i32 or bf16."""
     values = dict(arguments)
     for inner in factor.ops:
         copy = builder.insert(inner.clone(values))
@@ -443,7 +488,7 @@ def _add_part(builder: Builder, total: SSAValue | None, value: SSAValue, part: i
     def number(n: int) -> SSAValue:
         return builder.insert(arith.ConstantOp(scalar_constant(n, i32))).result
 
-    if part < form.parts - 1:
+    if part < form.parts - 1 and not form.floats:
         value = builder.insert(arith.AndIOp(value, number((1 << form.part_bits) - 1))).result
     if part:
         value = builder.insert(arith.ShLIOp(value, number(part * form.part_bits))).result
@@ -470,14 +515,17 @@ def _inline_all(packer: StructuredOp) -> None:
 
 @dataclass(frozen=True)
 class TensorOpsDotProductsPass(ModulePass):
-    """Sums products of narrow integers by instructions for dot products."""
+    """Sums products of narrow numbers by instructions for dot products."""
 
     name = "tensor-ops-dot-products"
 
     target: str = "host"
     """Machine to decide for: `host`, `generic`, or a name that the back end knows."""
 
+    bf16: bool = True
+    """Products of bf16 may be summed by an instruction that takes subnormal numbers for 0."""
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        facts = facts_of(self.target)
+        facts = facts_of(self.target) if self.bf16 else facts_of(self.target).without_bf16_dots()
         if facts.dot_products:
             DotProducts(op, facts).run()

@@ -1,20 +1,22 @@
 """
-Structured ops that sum products of narrow integers: what each factor is made of, and the numbers that it can be.
+Structured ops that sum products of narrow numbers: what each factor is made of, and the integers that it can be.
 
 A factor is an expression in the body over elements of some inputs: an element as it is stored, or less a zero point.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IntegerAttr, IntegerType, i32
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr, IntegerType, bf16, f32, i32
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from aicc.dialects.tensor_ops import StructuredOp
 from aicc.dialects.tensor_ops.evaluation import combinations
+from aicc.transforms.tensor_ops_layout_rules import may_reassociate
 
 Range = tuple[int, int]
 """The smallest and the largest number that a signed integer can be."""
@@ -29,7 +31,8 @@ class Factor:
     """The ops that make it, in order."""
     inputs: tuple[int, ...]
     """The inputs whose elements it is made of."""
-    range: Range
+    range: Range | None
+    """`None` for floats."""
 
     @property
     def is_plain(self) -> bool:
@@ -45,10 +48,26 @@ def find_factors(op: StructuredOp) -> tuple[Factor, Factor] | None:
     if found is None or not isinstance(op.body_yield.values[0].owner, arith.AddiOp):
         return None
     product = found[0].contribution.owner
-    if not isinstance(product, arith.MuliOp):
+    return _two_factors(op, product.operands) if isinstance(product, arith.MuliOp) else None
+
+
+def find_bf16_factors(op: StructuredOp) -> tuple[Factor, Factor] | None:
+    """The two factors, in bf16, of an op that sums their products in f32 in any order; `None` if it does not."""
+    if not op.is_reduction or len(op.inits.data) != 1 or cast("FloatAttr[Any]", op.inits.data[0]).type != f32:
         return None
-    factors = [_factor(op, operand) for operand in product.operands]
-    left, right = factors
+    found = combinations(op.body.block, len(op.inputs))
+    if found is None or not isinstance(op.body_yield.values[0].owner, arith.AddfOp) or not may_reassociate(op):
+        return None
+    product = found[0].contribution.owner
+    if not isinstance(product, arith.MulfOp):
+        return None
+    wide = [value.owner for value in product.operands]
+    narrow = [owner.input for owner in wide if isinstance(owner, arith.ExtFOp) and owner.input.type == bf16]
+    return _two_factors(op, narrow) if len(narrow) == 2 else None
+
+
+def _two_factors(op: StructuredOp, values: Sequence[SSAValue]) -> tuple[Factor, Factor] | None:
+    left, right = (_factor(op, value) for value in values)
     if left is None or right is None or not left.inputs or not right.inputs or set(left.inputs) & set(right.inputs):
         return None
     return left, right
@@ -68,7 +87,8 @@ def _factor(op: StructuredOp, value: SSAValue) -> Factor | None:
     inputs = [argument.index for argument in block.args if argument in needed]
     if any(position >= count for position in inputs):
         return None
-    return Factor(value, tuple(reversed(ops)), tuple(inputs), range_of(value))
+    numbers = range_of(value) if isinstance(value.type, IntegerType) else None
+    return Factor(value, tuple(reversed(ops)), tuple(inputs), numbers)
 
 
 def range_of(value: SSAValue) -> Range:
@@ -103,7 +123,9 @@ def _whole(value: SSAValue) -> Range:
     return -half, half - 1
 
 
-def fits(numbers: Range, bits: int, signed: bool = True) -> bool:
+def fits(numbers: Range | None, bits: int, signed: bool = True) -> bool:
     """Whether all of the range are integers of so many bits."""
+    if numbers is None:
+        return False
     low, high = (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if signed else (0, (1 << bits) - 1)
     return low <= numbers[0] and numbers[1] <= high

@@ -137,14 +137,18 @@ def padded_copy(op: StructuredOp, operand: Operand, sizes: Sequence[Dim], starts
 def materialize_in_block(block: Block) -> None:
     """Gives every contraction of a block its padded copies."""
     for op in list(block.ops):
-        if not isinstance(op, StructuredOp) or 0 in op.dims or not is_contraction(op):
-            continue
-        for position, fill in enumerate(op.input_fills):
-            if fill is not None:
-                source = op.inputs[position].owner
-                materialize_padding(op, position)
-                if isinstance(source, StructuredOp):
-                    erase_if_unused(source)
+        if isinstance(op, StructuredOp) and 0 not in op.dims and is_contraction(op):
+            materialize_all_padding(op)
+
+
+def materialize_all_padding(op: StructuredOp) -> None:
+    """Lets `op` read all inputs that it may read out of bounds from padded copies."""
+    for position, fill in enumerate(op.input_fills):
+        if fill is not None:
+            source = op.inputs[position].owner
+            materialize_padding(op, position)
+            if isinstance(source, StructuredOp):
+                erase_if_unused(source)
 
 
 @dataclass(frozen=True)

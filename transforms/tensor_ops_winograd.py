@@ -19,8 +19,8 @@ rows and columns of tiles are three.
 
 Applies to sums of products in f32 of an image, read at `row + tap - pad` and `column + tap - pad` with 3x3 taps and at
 the summed channel, and of weights read at (result channel, channel, taps) in any order of axes, where the cost model
-(`winograd_cost`) finds a gain. That leaves alone: strides, dilations, groups, other kernel sizes and types, weights
-that are not constant in each call, sums that may not be reordered.
+(`winograd_cost`) finds a gain; both may be stored as f16 or bf16. That leaves alone: strides, dilations, groups, other
+kernel sizes and types, weights that are not constant in each call, sums that may not be reordered.
 
 Accuracy, for finite input: with u = 2^-24, C channels, X the largest |input| and W the largest sum of |weights| of a
 result channel, the error of a result is at most `f * (C + 32) * u * X * W`, f = 64 for F(2x2) and 564 for F(4x4)
@@ -46,6 +46,7 @@ from aicc.transforms.loops_facts import guess
 from aicc.transforms.target_facts import TargetFacts, facts_of
 from aicc.transforms.tensor_ops_constants import constant_arguments
 from aicc.transforms.tensor_ops_convolution import Convolution, find_convolution
+from aicc.transforms.tensor_ops_dot_products import takes_pairs
 from aicc.transforms.winograd_cost import ConvolutionSize, choose_outputs
 from aicc.transforms.winograd_matrices import POINTS, TAPS, Winograd, winograd
 from aicc.transforms.winograd_ops import Builder, tiles_of, weight_transform
@@ -65,7 +66,8 @@ def wanted_outputs(convolution: Convolution, facts: TargetFacts, given: int = 0)
     batch, rows, columns = (guess(dims[d]) for d in space)
     if not isinstance(dims[convolution.batch], int):
         batch = 1
-    return choose_outputs(ConvolutionSize(batch, rows, columns, channels, out), facts)
+    paired = takes_pairs(convolution.op, facts)
+    return choose_outputs(ConvolutionSize(batch, rows, columns, channels, out, paired), facts)
 
 
 @dataclass
@@ -173,9 +175,13 @@ class TensorOpsWinogradPass(ModulePass):
     outputs: int = 0
     """Outputs per tile and dimension, 2 or 4, wherever the algorithm applies; 0: decided by cost."""
 
+    bf16: bool = True
+    """Without this pass, products of bf16 may be summed two at a time (`tensor-ops-dot-products`)."""
+
     def __post_init__(self) -> None:
         if self.outputs not in (0, *POINTS):
             raise PassFailedException(f"{self.name}: outputs must be 0, 2 or 4, got {self.outputs}")
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        Rewriting(op, facts_of(self.target), self.outputs).run()
+        facts = facts_of(self.target) if self.bf16 else facts_of(self.target).without_bf16_dots()
+        Rewriting(op, facts, self.outputs).run()

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from aicc.transforms.loops_cost import BYTES_PER_CYCLE, FMA_PORTS
+from aicc.transforms.loops_cost import BYTES_PER_CYCLE
 from aicc.transforms.target_facts import TargetFacts
 from aicc.transforms.winograd_matrices import POINTS, TAPS
 
@@ -41,12 +41,15 @@ class ConvolutionSize:
     columns: int
     channels: int
     result_channels: int
+    paired: bool = False
+    """Directly, one instruction takes two products of halves, which are not widened."""
 
 
 def direct_cycles(size: ConvolutionSize, facts: TargetFacts) -> float:
     """Reckoned cycles of direct convolution at a good share of the peak."""
     products = size.batch * size.rows * size.columns * TAPS * TAPS * size.channels * size.result_channels
-    return _shared(_product_cycles(products, facts), facts) + _weight_cycles(size, TAPS)
+    cycles = _shared(_product_cycles(products, facts), facts) + _weight_cycles(size, TAPS)
+    return cycles / 2 if size.paired else cycles
 
 
 def winograd_cycles(size: ConvolutionSize, outputs: int, facts: TargetFacts) -> float:
@@ -56,8 +59,8 @@ def winograd_cycles(size: ConvolutionSize, outputs: int, facts: TargetFacts) -> 
     products = n * n * tiles * size.channels * size.result_channels
     # Arithmetic; what lies between the two dimensions is stored and loaded, too.
     ops = OPS_IN_ROW[outputs]
-    into = 2 * n * ops / FMA_PORTS + 2 * n * n
-    out = (n + outputs) * ops / FMA_PORTS + 2 * n * n
+    into = 2 * n * ops / facts.fma_ports + 2 * n * n
+    out = (n + outputs) * ops / facts.fma_ports + 2 * n * n
     vectors_in, vectors_out = -(-size.channels // lanes), -(-size.result_channels // lanes)
     transforms = tiles * (vectors_in * into + vectors_out * out)
     moved = 2 * n * n * tiles * (size.channels + size.result_channels) * ELEMENT / BYTES_PER_CYCLE[0]
@@ -71,7 +74,7 @@ def choose_outputs(size: ConvolutionSize, facts: TargetFacts) -> int | None:
 
 
 def _product_cycles(products: int, facts: TargetFacts) -> float:
-    return products / (facts.lanes(8 * ELEMENT) * FMA_PORTS * EFFICIENCY)
+    return products / (facts.lanes(8 * ELEMENT) * facts.fma_ports * EFFICIENCY)
 
 
 def _weight_cycles(size: ConvolutionSize, width: int) -> float:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import f32, f64
+from xdsl.dialects.builtin import AnyFloat, f32, f64
 from xdsl.dialects.utils.fast_math import FastMathFlag
 from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap, AffineSymExpr
@@ -139,8 +139,8 @@ class Builder:
         fill: Attribute | None = None,
     ) -> BlocksOp:
         """A transform of one dimension by a matrix."""
-        body = Block(arg_types=[f32] * len(matrix[0]))
-        body.add_op(YieldOp(*apply(Arithmetic(body), matrix, body.args)))
+        body = Block(arg_types=[element_scalar(value.type)] * len(matrix[0]))
+        body.add_op(YieldOp(*apply(Arithmetic(body), matrix, _widened(body, f32))))
         return BlocksOp(
             [value],
             (*self.tiles.extents, *extents),
@@ -173,7 +173,7 @@ class Builder:
             Arithmetic.rows,
             self.algorithm.input,
             (*tiles.extents, size, size, channels),
-            scalar_constant(0.0, f32),
+            scalar_constant(0.0, element_scalar(convolution.op.inputs[convolution.image].type)),
         )
         whole = self._transform(
             half.result,
@@ -280,6 +280,15 @@ def _finished(op: StructuredOp, body: Block, totals: Vector, blocks: Sequence[tu
     return results
 
 
+def _widened(body: Block, element: AnyFloat) -> Vector:
+    """The arguments of a body in a wider type."""
+    if all(argument.type == element for argument in body.args):
+        return body.args
+    wide = [arith.ExtFOp(argument, element) for argument in body.args]
+    body.add_ops(wide)
+    return [value.result for value in wide]
+
+
 def weight_transform(convolution: Convolution, algorithm: Winograd, weight: SSAValue) -> tuple[BlocksOp, BlocksOp]:
     """`t = G g` of each column of taps, and `u[k, c, o] = t G^T` of each row, in f64 and rounded once."""
     op, size, matrix = convolution.op, algorithm.size, algorithm.weight
@@ -293,10 +302,8 @@ def weight_transform(convolution: Convolution, algorithm: Winograd, weight: SSAV
     }
     read = op.input_maps[convolution.weight].results
     index = tuple(place[expr.position] for expr in read if isinstance(expr, AffineDimExpr))
-    first = Block(arg_types=[f32] * TAPS)
-    wide = [arith.ExtFOp(argument, f64) for argument in first.args]
-    first.add_ops(wide)
-    first.add_op(YieldOp(*Arithmetic(first).rows(matrix, [value.result for value in wide])))
+    first = Block(arg_types=[element_scalar(weight.type)] * TAPS)
+    first.add_op(YieldOp(*Arithmetic(first).rows(matrix, _widened(first, f64))))
     half = BlocksOp(
         [weight],
         (channels, TAPS, out),

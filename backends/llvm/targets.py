@@ -40,8 +40,12 @@ class Target:
     l1_ways: int = 8
     cores: int = 2
     has_fma: bool = True
+    fma_ports: int = 2
+    """Multiply-adds of whole vector registers that a core starts in each cycle."""
     has_dot_product: bool = False
     """Multiplies 8-bit integers and adds them up in groups of four."""
+    has_bf16_dot_product: bool = False
+    """Multiplies bf16 and adds them up in pairs, in f32."""
     has_masked: bool = False
     """Masked loads and stores cost about as much as plain ones."""
     needs: tuple[str, ...] = ()
@@ -59,6 +63,7 @@ class Target:
             l3_bytes=self.l3_bytes,
             cores=self.cores,
             has_fma=self.has_fma,
+            fma_ports=self.fma_ports,
             masked=self.has_masked,
             dot_products=self._dot_products(),
         )
@@ -67,7 +72,9 @@ class Target:
         """Every x86-64 multiplies pairs of 16 bits."""
         x86 = self.triple.startswith("x86_64")
         quads = ("vpdpbusd" if x86 else "sdot",) if self.has_dot_product else ()
-        return (*quads, "pmaddwd") if x86 else quads
+        if not x86:
+            return quads
+        return (*quads, "pmaddwd", *(["vdpbf16ps"] if self.has_bf16_dot_product else []))
 
 
 _X86 = "x86_64-unknown-linux-gnu"
@@ -93,10 +100,28 @@ _NAMED = {
             has_masked=True,
             needs=(*_V3, *_V4, "avx512vnni"),
         ),
+        Target(
+            "znver4",
+            _X86,
+            "znver4",
+            "",
+            512,
+            32,
+            l2_bytes=1 << 20,
+            fma_ports=1,
+            has_dot_product=True,
+            has_bf16_dot_product=True,
+            has_masked=True,
+            needs=(*_V3, *_V4, "avx512vnni", "avx512bf16"),
+        ),
         Target("aarch64", _ARM, "generic", "+neon", 128, 32, l1_bytes=64 << 10, l2_bytes=1 << 20),
         Target("neoverse-n1", _ARM, "neoverse-n1", "", 128, 32, 64 << 10, 1 << 20, l1_ways=4, has_dot_product=True),
     )
 }
+
+
+_HALF_WIDTH = frozenset(["znver4"])
+"""Processors that take 512 bits in two halves."""
 
 
 def target_names() -> tuple[str, ...]:
@@ -148,7 +173,9 @@ def host_target() -> Target:
         l1_ways=ways,
         cores=len(os.sched_getaffinity(0)),
         has_fma=arm or "fma" in have,
+        fma_ports=1 if wide and llvm.get_host_cpu_name() in _HALF_WIDTH else 2,
         has_dot_product=bool(have & {"avx512vnni", "avxvnni", "dotprod"}),
+        has_bf16_dot_product="avx512bf16" in have,
         has_masked=wide,
     )
 

@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import (
     SymbolRefAttr,
     TensorType,
     UnitAttr,
+    bf16,
     i16,
     i32,
     i64,
@@ -263,11 +264,11 @@ class ViewOp(IRDLOperation, ExecutableOp):
 
     `anew` is for symbols that have been given new values since the input was made: `N+1` elements are `N` then.
 
-    Neighbouring bytes may be read as the parts of packed integers (`packed.dot`), the first in the lowest bits.
+    Neighbouring bytes or bf16 may be read as the parts of packed integers (`packed.dot`), the first in the lowest bits.
 
-    - (C1) same element type, or integers of 8 bits as signless ones of 16 or 32
+    - (C1) same element type; or integers of 8 bits as signless ones of 16 or 32, or bf16 as such of 32
     - (C2) without `anew`: the numbers of elements do not provably differ
-    - (C3) bytes along the last axis are the parts of the packed integers along it; the other axes stay
+    - (C3) elements along the last axis are the parts of the packed integers along it; the other axes stay
 
     ```mlir
     %v = tensor_ops.view %x : tensor<2x6xf32> to tensor<3x4xf32>
@@ -298,13 +299,14 @@ class ViewOp(IRDLOperation, ExecutableOp):
     def parts(self) -> int:
         """How many elements of the input are one of the result."""
         found, expected = element_of(self.result.type), element_of(self.input.type)
-        if found != expected and is_integer(found) and is_integer(expected):
+        if found != expected:
             return bit_width(found) // bit_width(expected)
         return 1
 
     def verify_(self) -> None:
         found, expected = element_of(self.result.type), element_of(self.input.type)
         packs = found in (i16, i32) and is_integer(expected) and bit_width(expected) == 8
+        packs |= found == i32 and expected == bf16
         if found != expected and not packs:  # C1
             raise VerifyException(f"result has element type {found}, expected {expected}")
         before, after = dims_of(self.input.type), dims_of(self.result.type)

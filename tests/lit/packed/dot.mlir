@@ -34,6 +34,42 @@ func.func @pairs(%m: memref<2xi32>, %n: memref<16xi16>, %o: memref<2x16xi32>) {
   func.return
 }
 
+// Parts that are bf16: the sum is an operand of the instruction, which reads both as bf16; without it, each part is moved
+// to the upper half of an f32.
+// CHECK-LABEL:    func.func @floats(
+// CHECK:            packed.dot %{{.*}}, %{{.*}} {parts = 2 : i64, floats, using = "vdpbf16ps512"} : vector<16xi32>, vector<16xi32> -> vector<16xf32>
+// LLVM-LABEL:     llvm.func {{.*}}@floats(
+// LLVM:             %[[OLD:.*]] = llvm.load %{{.*}} -> vector<16xf32>
+// LLVM:             llvm.bitcast %{{.*}} : vector<16xi32> to vector<32xbf16>
+// LLVM:             %[[SUM:.*]] = {{.*}}"llvm.x86.avx512bf16.dpbf16ps.512"(%[[OLD]], %{{.*}}, %{{.*}})
+// LLVM-NOT:         llvm.fadd
+// LLVM:             llvm.store
+// LLVM-COUNT-2:     llvm.fmul
+func.func @floats(%m: memref<16xi32>, %n: memref<16xi32>, %o: memref<16xf32>) {
+  %x = loops.load %m[l0] : memref<16xi32> to vector<16xi32>
+  %y = loops.load %n[l0] : memref<16xi32> to vector<16xi32>
+  %old = loops.load %o[l0] : memref<16xf32> to vector<16xf32>
+  %s = packed.dot %x, %y {parts = 2 : i64, floats, using = "vdpbf16ps512"} : vector<16xi32>, vector<16xi32> -> vector<16xf32>
+  %t = arith.addf %old, %s fastmath<reassoc> : vector<16xf32>
+  loops.store %t, %o[l0] : vector<16xf32> to memref<16xf32>
+  %p = packed.dot %x, %y {parts = 2 : i64, floats} : vector<16xi32>, vector<16xi32> -> vector<16xf32>
+  loops.store %p, %o[l0] : vector<16xf32> to memref<16xf32>
+  func.return
+}
+
+// A sum whose order is fixed is none that the instruction may begin with: it adds to 0.
+// LLVM-LABEL:     llvm.func {{.*}}@in_order(
+// LLVM:             "llvm.x86.avx512bf16.dpbf16ps.512"
+// LLVM:             llvm.fadd
+func.func @in_order(%m: memref<16xi32>, %o: memref<16xf32>) {
+  %x = loops.load %m[l0] : memref<16xi32> to vector<16xi32>
+  %old = loops.load %o[l0] : memref<16xf32> to vector<16xf32>
+  %s = packed.dot %x, %x {parts = 2 : i64, floats, using = "vdpbf16ps512"} : vector<16xi32>, vector<16xi32> -> vector<16xf32>
+  %t = arith.addf %old, %s : vector<16xf32>
+  loops.store %t, %o[l0] : vector<16xf32> to memref<16xf32>
+  func.return
+}
+
 // The sum that an instruction adds to is an operand of it.
 // LLVM-LABEL:  llvm.func {{.*}}@quads(
 // LLVM-COUNT-2:  llvm.load %{{.*}} -> vector<8xi32>

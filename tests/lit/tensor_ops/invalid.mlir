@@ -138,6 +138,24 @@ func.func @f(%x: tensor<4x8xi16>) {
 
 // -----
 
+// view C1
+func.func @f(%x: tensor<4x8xbf16>) {
+  // expected-error@+1 {{result has element type i16, expected bf16}}
+  %r = tensor_ops.view %x : tensor<4x8xbf16> to tensor<4x8xi16>
+  func.return
+}
+
+// -----
+
+// view C3
+func.func @f(%x: tensor<4x8xbf16>) {
+  // expected-error@+1 {{shape [4, 8] is not that of 2 parts for each element of [2, 8]}}
+  %r = tensor_ops.view %x : tensor<4x8xbf16> to tensor<2x8xi32>
+  func.return
+}
+
+// -----
+
 // view C3
 func.func @f(%x: tensor<4x8xui8>) {
   // expected-error@+1 {{shape [4, 8] is not that of 4 parts for each element of [8]}}

@@ -33,6 +33,18 @@ transform.named_sequence @k_schedule(%kernel: !transform.any_op) {
   transform.yield
 }
 
+// Two products, added up and to what is there.
+// CHECK: func.func private @dot(
+// CHECK-SAME: aicc.flops = "4"
+func.func private @dot(%x: memref<1xi32>, %out: memref<1xf32>) attributes {aicc.kernel, aicc.num_outputs = 1 : i64} {
+  %a = loops.load %x[0] : memref<1xi32> to i32
+  %b = loops.load %out[0] : memref<1xf32> to f32
+  %p = packed.dot %a, %a {parts = 2 : i64, floats} : i32, i32 -> f32
+  %s = arith.addf %b, %p : f32
+  loops.store %s, %out[0] : f32 to memref<1xf32>
+  func.return
+}
+
 // No schedule: none is noted. What is no kernel notes nothing.
 // CHECK: func.func private @copy({{.*}}) attributes {aicc.kernel, aicc.num_outputs = 1 : i64, aicc.flops = "0"} {
 func.func private @copy(%x: memref<4xf32>, %out: memref<4xf32>) attributes {aicc.kernel, aicc.num_outputs = 1 : i64} {

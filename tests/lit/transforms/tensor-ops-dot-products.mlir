@@ -1,8 +1,11 @@
 // RUN: aicc-opt %s -p 'tensor-ops-dot-products{target=x86-64-v3}' --split-input-file | filecheck %s
 // RUN: aicc-opt %s -p 'tensor-ops-dot-products{target=generic}' --split-input-file | filecheck %s --check-prefix=NONE
 // RUN: aicc-opt %s -p 'tensor-ops-dot-products{target=cascadelake}' --split-input-file | filecheck %s --check-prefix=QUADS
+// RUN: aicc-opt %s -p 'tensor-ops-dot-products{target=znver4}' --split-input-file | filecheck %s --check-prefix=HALVES
+// RUN: aicc-opt %s -p 'tensor-ops-dot-products{target=znver4 bf16=false}' --split-input-file | filecheck %s --check-prefix=NOHALVES
 
 // NONE-NOT: packed.dot
+// NOHALVES-NOT: packed.dot {{.*}}floats
 
 // Four bytes as they are stored; the zero point times the sums of the weights is taken off at the end.
 // QUADS-LABEL: func.func @main
@@ -297,4 +300,111 @@ func.func private @single(%x: tensor<1x8xui8>, %w: tensor<2x8x8xi8>) -> tensor<8
     tensor_ops.yield %3 : i32
   } : (tensor<1x8xi16>, tensor<2x8x8xi8>) -> tensor<8xi32>
   func.return %y : tensor<8xi32>
+}
+
+// -----
+
+// bf16: neighbours in memory are read through a view, weights are packed by a kernel of their own. A sum whose order is
+// fixed stays.
+// HALVES-LABEL: func.func @main
+// HALVES:         %[[W:.*]] = tensor_ops.call @halves_packed1(%{{.*}}) : (tensor<6x8xbf16>) -> tensor<3x8xi32>
+// HALVES-NEXT:    tensor_ops.call @halves(%{{.*}}, %[[W]]) symbols [N]
+// HALVES-LABEL: func.func private @halves(
+// HALVES-SAME:    %[[X:[a-z0-9]+]]: tensor<?x6xbf16, #graph.dims<s0>>
+// HALVES-NEXT:    %[[V:.*]] = tensor_ops.view %[[X]] : tensor<?x6xbf16, #graph.dims<s0>> to tensor<?x3xi32, #graph.dims<s0>>
+// HALVES-NEXT:    tensor_ops.structured (%[[V]] as {{.*}}) over [parallel s0, parallel 8, reduction 3] init [0.000000e+00 : f32] body (%[[A:.*]]: i32, %[[B:.*]]: i32, %[[ACC:.*]]: f32) {
+// HALVES-NEXT:      %[[D:.*]] = packed.dot %[[A]], %[[B]] {parts = 2 : i64, floats, using = "vdpbf16ps512"} : i32, i32 -> f32
+// HALVES-NEXT:      arith.addf %[[ACC]], %[[D]] fastmath<reassoc,contract> : f32
+// HALVES-LABEL: func.func private @in_order(
+// HALVES-NOT:     packed.dot
+// HALVES-LABEL: func.func private @halves_packed1(
+// HALVES:         arith.bitcast %{{.*}} : bf16 to i16
+// HALVES:         arith.shli
+func.func @main(%x: tensor<?x6xbf16, #graph.dims<N>>) -> (tensor<?x8xf32, #graph.dims<N>>, tensor<?x8xf32, #graph.dims<N>>) {
+  %w = tensor_ops.constant dense<1.0> : tensor<6x8xbf16> : tensor<6x8xbf16>
+  %y = tensor_ops.call @halves(%x, %w) symbols [N] : (tensor<?x6xbf16, #graph.dims<N>>, tensor<6x8xbf16>) -> tensor<?x8xf32, #graph.dims<N>>
+  %z = tensor_ops.call @in_order(%x, %w) symbols [N] : (tensor<?x6xbf16, #graph.dims<N>>, tensor<6x8xbf16>) -> tensor<?x8xf32, #graph.dims<N>>
+  func.return %y, %z : tensor<?x8xf32, #graph.dims<N>>, tensor<?x8xf32, #graph.dims<N>>
+}
+func.func private @halves(%x: tensor<?x6xbf16, #graph.dims<s0>>, %w: tensor<6x8xbf16>) -> tensor<?x8xf32, #graph.dims<s0>> attributes {aicc.kernel, aicc.symbols = ["s0"]} {
+  %y = tensor_ops.structured (%x as affine_map<(d0, d1, d2) -> (d0, d2)>, %w as affine_map<(d0, d1, d2) -> (d2, d1)>) over [parallel s0, parallel 8, reduction 6] init [0.0 : f32] body (%a: bf16, %b: bf16, %acc: f32) {
+    %0 = arith.extf %a : bf16 to f32
+    %1 = arith.extf %b : bf16 to f32
+    %2 = arith.mulf %0, %1 fastmath<reassoc,contract> : f32
+    %3 = arith.addf %acc, %2 fastmath<reassoc,contract> : f32
+    tensor_ops.yield %3 : f32
+  } : (tensor<?x6xbf16, #graph.dims<s0>>, tensor<6x8xbf16>) -> tensor<?x8xf32, #graph.dims<s0>>
+  func.return %y : tensor<?x8xf32, #graph.dims<s0>>
+}
+func.func private @in_order(%x: tensor<?x6xbf16, #graph.dims<s0>>, %w: tensor<6x8xbf16>) -> tensor<?x8xf32, #graph.dims<s0>> attributes {aicc.kernel, aicc.symbols = ["s0"]} {
+  %y = tensor_ops.structured (%x as affine_map<(d0, d1, d2) -> (d0, d2)>, %w as affine_map<(d0, d1, d2) -> (d2, d1)>) over [parallel s0, parallel 8, reduction 6] init [0.0 : f32] body (%a: bf16, %b: bf16, %acc: f32) {
+    %0 = arith.extf %a : bf16 to f32
+    %1 = arith.extf %b : bf16 to f32
+    %2 = arith.mulf %0, %1 fastmath<reassoc,contract> : f32
+    %3 = arith.addf %acc, %2 : f32
+    tensor_ops.yield %3 : f32
+  } : (tensor<?x6xbf16, #graph.dims<s0>>, tensor<6x8xbf16>) -> tensor<?x8xf32, #graph.dims<s0>>
+  func.return %y : tensor<?x8xf32, #graph.dims<s0>>
+}
+
+// -----
+
+// An odd size is filled up on both sides, so that no infinity is multiplied by a zero that is not in the model; where more
+// than the summed elements would be read, as by the taps of a window, that cannot be.
+// HALVES-LABEL: func.func private @odd_halves(
+// HALVES:         fill 0.000000e+00 : bf16) over [parallel 16, parallel 3]
+// HALVES:         packed.dot {{.*}}floats
+// HALVES-LABEL: func.func private @taps(
+// HALVES-NOT:     packed.dot
+// HALVES-LABEL: func.func private @odd_halves_packed1(
+// HALVES:         fill 0.000000e+00 : bf16) over [parallel 3, parallel 8]
+func.func @main(%x: tensor<16x5xbf16>, %v: tensor<20xbf16>) -> (tensor<16x8xf32>, tensor<16x8xf32>) {
+  %w = tensor_ops.constant dense<1.0> : tensor<5x8xbf16> : tensor<5x8xbf16>
+  %y = tensor_ops.call @odd_halves(%x, %w) : (tensor<16x5xbf16>, tensor<5x8xbf16>) -> tensor<16x8xf32>
+  %z = tensor_ops.call @taps(%v, %w) : (tensor<20xbf16>, tensor<5x8xbf16>) -> tensor<16x8xf32>
+  func.return %y, %z : tensor<16x8xf32>, tensor<16x8xf32>
+}
+func.func private @odd_halves(%x: tensor<16x5xbf16>, %w: tensor<5x8xbf16>) -> tensor<16x8xf32> attributes {aicc.kernel, aicc.symbols = []} {
+  %y = tensor_ops.structured (%x as affine_map<(d0, d1, d2) -> (d0, d2)>, %w as affine_map<(d0, d1, d2) -> (d2, d1)>) over [parallel 16, parallel 8, reduction 5] init [0.0 : f32] body (%a: bf16, %b: bf16, %acc: f32) {
+    %0 = arith.extf %a : bf16 to f32
+    %1 = arith.extf %b : bf16 to f32
+    %2 = arith.mulf %0, %1 fastmath<reassoc,contract> : f32
+    %3 = arith.addf %acc, %2 fastmath<reassoc,contract> : f32
+    tensor_ops.yield %3 : f32
+  } : (tensor<16x5xbf16>, tensor<5x8xbf16>) -> tensor<16x8xf32>
+  func.return %y : tensor<16x8xf32>
+}
+func.func private @taps(%x: tensor<20xbf16>, %w: tensor<5x8xbf16>) -> tensor<16x8xf32> attributes {aicc.kernel, aicc.symbols = []} {
+  %y = tensor_ops.structured (%x as affine_map<(d0, d1, d2) -> (d0 + d2)>, %w as affine_map<(d0, d1, d2) -> (d2, d1)>) over [parallel 16, parallel 8, reduction 5] init [0.0 : f32] body (%a: bf16, %b: bf16, %acc: f32) {
+    %0 = arith.extf %a : bf16 to f32
+    %1 = arith.extf %b : bf16 to f32
+    %2 = arith.mulf %0, %1 fastmath<reassoc,contract> : f32
+    %3 = arith.addf %acc, %2 fastmath<reassoc,contract> : f32
+    tensor_ops.yield %3 : f32
+  } : (tensor<20xbf16>, tensor<5x8xbf16>) -> tensor<16x8xf32>
+  func.return %y : tensor<16x8xf32>
+}
+
+// -----
+
+// Padding is stored around the bf16, which then lie as they are read.
+// HALVES-LABEL: func.func private @padded_halves(
+// HALVES-SAME:    %[[X:[a-z0-9]+]]: tensor<16x8xbf16>
+// HALVES-NEXT:    %[[C:.*]] = tensor_ops.structured (%[[X]] as affine_map<(d0, d1) -> ((d0 + -1), d1)> fill 0.000000e+00 : bf16) over [parallel 18, parallel 8]
+// HALVES:         tensor_ops.view %[[C]] : tensor<18x8xbf16> to tensor<18x4xi32>
+// HALVES:         packed.dot {{.*}}floats
+func.func @main(%x: tensor<16x8xbf16>) -> tensor<16x8xf32> {
+  %w = tensor_ops.constant dense<1.0> : tensor<3x8x8xbf16> : tensor<3x8x8xbf16>
+  %y = tensor_ops.call @padded_halves(%x, %w) : (tensor<16x8xbf16>, tensor<3x8x8xbf16>) -> tensor<16x8xf32>
+  func.return %y : tensor<16x8xf32>
+}
+func.func private @padded_halves(%x: tensor<16x8xbf16>, %w: tensor<3x8x8xbf16>) -> tensor<16x8xf32> attributes {aicc.kernel, aicc.symbols = []} {
+  %y = tensor_ops.structured (%x as affine_map<(d0, d1, d2, d3) -> (d0 + d2 - 1, d3)> fill 0.0 : bf16, %w as affine_map<(d0, d1, d2, d3) -> (d2, d3, d1)>) over [parallel 16, parallel 8, reduction 3, reduction 8] init [0.0 : f32] body (%a: bf16, %b: bf16, %acc: f32) {
+    %0 = arith.extf %a : bf16 to f32
+    %1 = arith.extf %b : bf16 to f32
+    %2 = arith.mulf %0, %1 fastmath<reassoc,contract> : f32
+    %3 = arith.addf %acc, %2 fastmath<reassoc,contract> : f32
+    tensor_ops.yield %3 : f32
+  } : (tensor<16x8xbf16>, tensor<3x8x8xbf16>) -> tensor<16x8xf32>
+  func.return %y : tensor<16x8xf32>
 }

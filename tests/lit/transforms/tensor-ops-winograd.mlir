@@ -52,6 +52,37 @@ func.func private @conv(%x: tensor<1x9x12x4xf32>, %w: tensor<8x4x3x3xf32>, %b: t
 
 // -----
 
+// Stored in fewer bits: widened in the transforms of the image and of the weights; the product is one of f32.
+// CHECK-LABEL: func.func @main
+// CHECK:         tensor_ops.call @halves_weights1(%{{.*}}) : (tensor<8x4x3x3xbf16>) -> tensor<36x4x8xf32>
+// CHECK-LABEL: func.func private @halves(
+// CHECK:         block [6] fill 0.000000e+00 : bf16)
+// CHECK-COUNT-6:   arith.extf %{{.*}} : bf16 to f32
+// CHECK:         : (tensor<1x9x12x4xbf16>) -> tensor<9x6x6x4xf32>
+// CHECK:         : (tensor<9x4x6x8xf32>) -> tensor<1x9x12x8xbf16>
+// CHECK-LABEL: func.func private @halves_weights1(
+// CHECK-COUNT-3:   arith.extf %{{.*}} : bf16 to f64
+func.func @main(%x: tensor<1x9x12x4xbf16>) -> tensor<1x9x12x8xbf16> {
+  %w = tensor_ops.constant dense<1.0> : tensor<8x4x3x3xbf16> : tensor<8x4x3x3xbf16>
+  %y = tensor_ops.call @halves(%x, %w) : (tensor<1x9x12x4xbf16>, tensor<8x4x3x3xbf16>) -> tensor<1x9x12x8xbf16>
+  func.return %y : tensor<1x9x12x8xbf16>
+}
+func.func private @halves(%x: tensor<1x9x12x4xbf16>, %w: tensor<8x4x3x3xbf16>) -> tensor<1x9x12x8xbf16> attributes {aicc.kernel, aicc.symbols = []} {
+  %y = tensor_ops.structured (%x as affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (0, d1 + d4 - 1, d2 + d5 - 1, d6)> fill 0.0 : bf16, %w as affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d3, d6, d4, d5)>) over [parallel 1, parallel 9, parallel 12, parallel 8, reduction 3, reduction 3, reduction 4] init [0.0 : f32] body (%a: bf16, %c: bf16, %acc: f32) {
+    %d = arith.extf %a : bf16 to f32
+    %e = arith.extf %c : bf16 to f32
+    %p = arith.mulf %d, %e fastmath<reassoc,contract> : f32
+    %s = arith.addf %acc, %p fastmath<reassoc,contract> : f32
+    tensor_ops.yield %s : f32
+  } finish () body (%t: f32) {
+    %r = arith.truncf %t : f32 to bf16
+    tensor_ops.yield %r : bf16
+  } : (tensor<1x9x12x4xbf16>, tensor<8x4x3x3xbf16>) -> tensor<1x9x12x8xbf16>
+  func.return %y : tensor<1x9x12x8xbf16>
+}
+
+// -----
+
 // An image of symbolic size: batch, rows and columns of tiles are three dimensions. The weights are made by a kernel from
 // a constant, and are stored in another order.
 // CHECK-LABEL: func.func private @symbolic(

@@ -27,7 +27,7 @@ def test_every_option_of_compile_has_a_flag_with_its_default():
         assert settings.get("default", implied) == parameters[name].default, name
 
 
-@pytest.mark.parametrize("flags", [[], ["-O0"], ["--fast-math"], ["--no-winograd"], ["--profile"]])
+@pytest.mark.parametrize("flags", [[], ["-O0"], ["--fast-math"], ["--no-winograd"], ["--no-bf16-dots"], ["--profile"]])
 def test_cache_why_knows_what_run_has_compiled(
     flags: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):

@@ -29,8 +29,9 @@ def test_written_read_and_run(level: str, pipeline: str, tmp_path: Path):
     expected = probabilities(start, tmp_path, "--interpret")
     stages = PIPELINES[pipeline](PipelineOptions())
     steps = [step for stage in stages[: LEVELS.index(level)] for step in stage.steps]
+    options = [" ".join(f"{k}={str(v).lower()}" for k, v in step.options.items()) for step in steps]
     text = ",".join(
-        step.name + "".join(f"{{{k.replace('_', '-')}={v}}}" for k, v in step.options.items()) for step in steps
+        f"{step.name}{{{given}}}" if given else step.name for step, given in zip(steps, options, strict=True)
     )
     written = tmp_path / "elsewhere" / "lowered.mlir"
     written.parent.mkdir()

@@ -1,15 +1,17 @@
-"""Integer products in the forms that machines have instructions for: the numpy meaning stays, and the code has them."""
+"""Narrow products in the forms that machines have instructions for: the numpy meaning stays, and the code has them."""
 
 from __future__ import annotations
 
 from itertools import product
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
+import aicc
 from aicc.dialects.graph.evaluator import evaluate_function
 from aicc.frontends.onnx import import_onnx
 from aicc.lowering.pipelines import PipelineOptions, pipeline_steps
@@ -23,7 +25,7 @@ PAIRS = list(product((np.uint8, np.int8), repeat=2))
 
 def pipeline(target: str, end: str) -> str:
     def text(name: str, options: dict[str, Any]) -> str:
-        given = " ".join(f"{key.replace('_', '-')}={value}" for key, value in options.items())
+        given = " ".join(f"{key.replace('_', '-')}={str(value).lower()}" for key, value in options.items())
         return f"{name}{{{given}}}" if given else name
 
     steps = pipeline_steps("O2", PipelineOptions(target=target, winograd=False), "graph", end)
@@ -108,3 +110,68 @@ def test_code_has_the_instruction(target: str) -> None:
     run_pipeline(module, pipeline(target, "llvm"))
     assembly = emit_assembly(module_to_llvm_text(module), target_by_name(target))
     assert TARGETS[target].rstrip("0123456789") in assembly
+
+
+def halves(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
+    return rng.standard_normal(shape).astype(ml_dtypes.bfloat16)
+
+
+def assert_close(result: Array, expected: Array) -> None:
+    """Within the rounding of the result and of a sum in f32; NaN and infinities where they are expected."""
+    with np.errstate(all="ignore"):
+        largest = np.nanmax(np.abs(expected[np.isfinite(expected)]))
+    np.testing.assert_allclose(result.astype(np.float64), expected, rtol=2.0**-8, atol=2.0**-16 * largest)
+
+
+@pytest.mark.parametrize("target", ["znver4", "host"])
+@pytest.mark.parametrize("depth", [16, 13])
+@pytest.mark.parametrize("constant", [True, False])
+def test_matrix_products_of_bf16(target: str, depth: int, constant: bool) -> None:
+    rng = np.random.default_rng(depth)
+    a, b = halves(rng, (2, 40, depth)), halves(rng, (depth, 24))
+    # An infinity spoils its own row alone, also where the depth is filled up.
+    a[1, 3, -1] = np.inf
+    model, feeds = one_node("MatMul", [a, b], constant=[1] if constant else [])
+    with np.errstate(invalid="ignore"):
+        expected = a.astype(np.float64) @ b.astype(np.float64)
+    if target == "host":
+        assert_close(aicc.compile(model, cache=False)(*feeds.values())[0], expected)
+        return
+    module = import_onnx(model)
+    after_dot_products(module, target)
+    assert "vdpbf16ps512" in str(module)
+    assert_close(evaluated(module, list(feeds.values())), expected)
+
+
+@pytest.mark.parametrize("target", ["znver4", "host"])
+@pytest.mark.parametrize(("channels", "stride"), [(8, 1), (3, 2)])
+def test_convolutions_of_bf16(target: str, channels: int, stride: int) -> None:
+    rng = np.random.default_rng(channels)
+    x, w = halves(rng, (2, channels, 9, 10)), halves(rng, (16, channels, 3, 3))
+    x[1, 0, 4, 5] = np.inf
+    model, feeds = one_node("Conv", [x, w], constant=[1], pads=[1] * 4, strides=[stride] * 2)
+    padded = np.pad(x.astype(np.float64), ((0, 0), (0, 0), (1, 1), (1, 1)))
+    expected = np.zeros((2, 16, -(-9 // stride), -(-10 // stride)))
+    rows, columns = expected.shape[2:]
+    with np.errstate(invalid="ignore"):
+        for i, j in product(range(3), repeat=2):
+            taps = padded[:, :, i : i + stride * rows : stride, j : j + stride * columns : stride][
+                :, :, :rows, :columns
+            ]
+            expected += np.einsum("nchw,mc->nmhw", taps, w[:, :, i, j].astype(np.float64))
+    if target == "host":
+        # Winograd's algorithm spreads the infinity.
+        assert_close(aicc.compile(model, cache=False, winograd=False)(*feeds.values())[0], expected)
+        return
+    module = import_onnx(model)
+    after_dot_products(module, target)
+    assert "vdpbf16ps512" in str(module)
+    assert_close(evaluated(module, list(feeds.values())), expected)
+
+
+def test_subnormal_bf16_counts_without_the_instruction() -> None:
+    a = np.full((32, 32), 2.0**-130).astype(ml_dtypes.bfloat16)
+    b = np.ones((32, 32), ml_dtypes.bfloat16)
+    model, feeds = one_node("MatMul", [a, b])
+    result = aicc.compile(model, cache=False, bf16_dots=False)(*feeds.values())[0]
+    np.testing.assert_array_equal(result.astype(np.float64), np.full((32, 32), 2.0**-125))
