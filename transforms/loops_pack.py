@@ -205,11 +205,13 @@ def same_packer(module: ModuleOp, packed: Packed) -> FuncOp | None:
 
 
 def view_of(argument: BlockArgument) -> ViewOp | None:
-    """The view of known size that is the only use of the argument."""
+    """The view that is the only use of the argument, if callers can tell its size: a known one, or the same rows."""
     users = [use.operation for use in argument.uses]
-    if len(users) == 1 and isinstance(view := users[0], ViewOp) and view.offset is None:
-        return view if memref_of(view.result).has_static_shape() else None
-    return None
+    if len(users) != 1 or not isinstance(view := users[0], ViewOp) or view.offset is not None:
+        return None
+    before, after = memref_dims(memref_of(argument)), memref_dims(memref_of(view.result))
+    rows = len(before) == len(after) and before[:-1] == after[:-1] and isinstance(after[-1], int)
+    return view if rows or memref_of(view.result).has_static_shape() else None
 
 
 def _check(kernel: FuncOp, argument: int, packing: Packing) -> BlockArgument:
@@ -249,7 +251,11 @@ def _pack_at_call(call: CallOp, symbols: Sequence[str], packed: Packed, packer: 
     block = call.parent
     assert block is not None
     if packed.viewed:
-        view = ViewOp(source, packed.source)
+        wanted = packed.source
+        if not wanted.has_static_shape():
+            rows = [*memref_dims(memref_of(source))[:-1], memref_dims(wanted)[-1]]
+            wanted = memref_type(rows, wanted.element_type)
+        view = ViewOp(source, wanted)
         view.location = call.location
         block.insert_op_before(view, call)
         source = view.result
