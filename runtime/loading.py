@@ -2,6 +2,7 @@
 
 from os import PathLike
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from aicc.runtime.errors import ProgramError
 from aicc.runtime.image import read_image
@@ -25,3 +26,11 @@ def load(path: str | PathLike[str], *, threads: int | None = None) -> Model:
     if program.machine is not None and (missing := lacking(program.machine)) is not None:
         raise ProgramError(f"{path} holds code for another machine: this one {missing}")
     return Model(program, threads=threads)
+
+
+def load_bytes(data: bytes, threads: int | None = None) -> Model:
+    """As `load`, for the content of such a file."""
+    with TemporaryDirectory(prefix="aicc-") as folder:
+        path = Path(folder) / "model.aicc"
+        path.write_bytes(data)
+        return load(path, threads=threads)

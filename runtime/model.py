@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, cast
 
 import numpy as np
@@ -251,6 +252,15 @@ class Model:
         mask = os.umask(0)
         os.umask(mask)
         path.chmod(0o666 & ~mask)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A model is sent to other processes as the file that `save` writes; nothing is compiled there."""
+        from aicc.runtime.loading import load_bytes
+
+        with TemporaryDirectory(prefix="aicc-") as folder:
+            path = Path(folder) / "model.aicc"
+            self.save(path)
+            return load_bytes, (path.read_bytes(), self._threads)
 
     def __repr__(self) -> str:
         return f"Model({', '.join(map(str, self._inputs))} -> {', '.join(map(str, self._outputs))})"

@@ -86,4 +86,6 @@ def _error(stops: tuple[Stop, ...], number: int, lhs: int, rhs: int) -> InputErr
         what = stop.text or f"size {stop.size}"
         limit = f"at most {stop.most}" + (f", which is {rhs}" if stop.most != str(rhs) else "")
         return InputError(f"{what} is {lhs}, expected {'at least 0' if lhs < 0 else limit}{where}")
+    if stop.rhs.isdecimal():
+        return InputError(f"{stop.text}: {stop.lhs} is {lhs}, expected {rhs}{where}")
     return InputError(f"{stop.text}: {stop.lhs} is {lhs}, but {stop.rhs} is {rhs}{where}")

@@ -7,6 +7,7 @@ its subgraphs, are only checked for whether their operators are known.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -244,7 +245,10 @@ class _Importer:
             raise Unsupported(f"the number of inputs of its graph '{graph.name}' is {found}, expected {expected}")
         names.update(zip(argument_names, arguments, strict=True))
         self._scopes.append(names)
+        stored = Counter(tensor.name for tensor in graph.initializer)
         for tensor in graph.initializer:
+            if stored[tensor.name] > 1:
+                raise ModelError(f"{stored[tensor.name]} initializers are called '{tensor.name}', expected one")
             names[tensor.name] = constant_value(self._initializer(tensor, main), tensor.name)
         for sparse in graph.sparse_initializer:
             problem = Problem(sparse.values.name, "sparse initializer", None, "sparse tensors are not supported")

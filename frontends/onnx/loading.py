@@ -107,6 +107,8 @@ def _parse(data: memoryview, name: str, folder: Path | None) -> Source:
         proto.ParseFromString(split.skeleton)
         _check_text(proto.graph)
     except (DamagedError, DecodeError) as error:
+        if "MaxDepth" in str(error):
+            raise ModelError(f"{name}: graphs are nested more deeply than protobuf reads (about 30 deep)") from error
         raise ModelError(f"{name}: not an ONNX model, or damaged: {error}") from error
     return Source(proto, name, folder, split.weights)
 

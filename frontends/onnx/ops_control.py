@@ -93,7 +93,7 @@ def _only_branch(ctx: NodeContext, regions: Sequence[Region], kept: int) -> Sequ
     ranks = [[len(dims_of(value.type)) for value in _yielded(region)] for region in regions]
     text = (
         f"node '{ctx.name}' gives tensors of ranks {ranks[kept]} in its {_BRANCHES[kept]} branch and {ranks[1 - kept]} "
-        f"in the other, of which only the former is supported"
+        f"in the other, which is not supported and taken here"
     )
     ctx.check_sizes(ctx.defined_size(asked, "condition", 1), 1, text)
     block = regions[kept].block

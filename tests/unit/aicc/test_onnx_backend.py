@@ -54,9 +54,9 @@ def test_one_array_is_the_input_of_a_model_with_one():
 
 
 def test_wrong_number_of_inputs():
-    with pytest.raises(InputError, match=r"got 1 arrays for 2 inputs: 'x', 'y'"):
+    with pytest.raises(InputError, match=r"got 1 array for 2 inputs: 'x', 'y'"):
         backend.run_model(model(ADD), [X])
-    with pytest.raises(InputError, match=r"got 1 arrays for 2 inputs: 'x', 'y'"):
+    with pytest.raises(InputError, match=r"got 1 array for 2 inputs: 'x', 'y'"):
         backend.run_node(ADD, [X])
 
 

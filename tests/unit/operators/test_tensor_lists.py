@@ -220,7 +220,7 @@ def test_backend_takes_sequences():
     for items in ([B, C], [], [A, A, A], [B, C]):
         (found,) = prepared.run([items, A])
         same(found, [*items, A])
-    with pytest.raises(InputError, match="got 1 arrays for 2 inputs: 's', 'a'"):
+    with pytest.raises(InputError, match="got 1 array for 2 inputs: 's', 'a'"):
         prepared.run([[A]])
     with pytest.raises(InputError, match="missing input 'a'"):
         prepared.run({"s": [A]})

@@ -1,9 +1,11 @@
 """A compiled model as its users call it: names, layouts, threads, forks, sizes of 0 and 1."""
 
 import os
+import pickle
 import threading
 from collections.abc import Callable
 from functools import cache
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
@@ -83,7 +85,7 @@ def test_no_mapping(given: object):
 
 
 def test_wrong_count():
-    with pytest.raises(aicc.InputError, match="got 1 arrays for 2 inputs: 'x', 'w y'"):
+    with pytest.raises(aicc.InputError, match="got 1 array for 2 inputs: 'x', 'w y'"):
         model()(arrays(1)[0])
 
 
@@ -267,3 +269,13 @@ func.func @main() -> (tensor<100xf32>, tensor<100xf32>) {
     for opt_level in (0, 2):
         results = aicc.compile(module, opt_level=opt_level)()
         assert all(np.array_equal(r, a) for r, a in zip(results, arrays, strict=True))
+
+
+def test_a_model_is_sent_to_another_process_as_what_is_saved():
+    x, w = arrays(5)
+    sent = pickle.dumps(aicc.compile(TEXT, hints={"N": 5}, threads=1))
+    here = pickle.loads(sent)
+    check(here(x, w), x, w)
+    assert here.threads == 1 and here.stats.variants[0].runs == 1 and here.stats.compiles == 0
+    with get_context("spawn").Pool(1) as pool:
+        check(pool.apply(here, (x, w)), x, w)

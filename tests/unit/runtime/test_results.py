@@ -101,8 +101,8 @@ def test_arrays_that_cannot_take_a_result(out: Any, message: str):
     "out, message",
     [
         ({"cube": UNUSED}, "out: unknown output 'cube'; the model has 'twice', 'square'"),
-        ([UNUSED], "out: 1 arrays for 2 outputs: 'twice', 'square'"),
-        (UNUSED, "out: 1 arrays for 2 outputs"),
+        ([UNUSED], "out: 1 array for 2 outputs: 'twice', 'square'"),
+        (UNUSED, "out: 1 array for 2 outputs"),
     ],
 )
 def test_names_and_numbers_of_arrays(out: Any, message: str):

@@ -129,3 +129,16 @@ def test_files_that_are_no_models(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert "not an ONNX model, or damaged" in capsys.readouterr().err
     assert main(["check", str(tmp_path / "none.onnx")]) == 1
     assert "none.onnx" in capsys.readouterr().err
+
+
+def test_a_declared_shape_that_nodes_do_not_give_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    x, y, z = (
+        helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
+        for name, shape in (("x", ["N", 3]), ("y", [5, 7]), ("z", [4, 3]))
+    )
+    nodes = [helper.make_node("Relu", ["x"], ["y"]), helper.make_node("Neg", ["x"], ["z"])]
+    path = tmp_path / "model.onnx"
+    onnx.save(helper.make_model(helper.make_graph(nodes, "g", [x], [y, z])), path)
+    assert main(["check", str(path)]) == 0
+    out = capsys.readouterr().out
+    assert "declared otherwise:\n  output 'y' is declared [5, 7], but its nodes give [N, 3]\n" in out

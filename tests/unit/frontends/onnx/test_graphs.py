@@ -255,3 +255,56 @@ def test_sparse_initializers_are_refused_if_they_are_read():
 def test_numbers_of_inputs_and_outputs(wrong, message):
     with pytest.raises(ModelError, match=message):
         import_onnx(model([wrong], INPUT, ["y"]))
+
+
+def contradiction(kind):
+    """A model that says two things of one."""
+    proto = model([node("Add", "x w", "y")], INPUT, ["y"], weights={"w": np.ones(2, np.float32)})
+    if kind == "weights":
+        proto.graph.initializer.append(numpy_helper.from_array(np.zeros(2, np.float32), "w"))
+    elif kind == "opsets":
+        proto.opset_import.add(domain="ai.onnx", version=9)
+    else:
+        proto.graph.output[0].type.tensor_type.elem_type = TensorProto.INT64
+    return proto
+
+
+@pytest.mark.parametrize(
+    "kind, message",
+    [
+        ("weights", "2 initializers are called 'w', expected one"),
+        ("opsets", "the model names opsets 17 and 9 of the standard operators, expected one"),
+        ("types", "output 'y' is declared int64, but its nodes give float32"),
+    ],
+)
+def test_models_that_contradict_themselves(kind, message):
+    with pytest.raises(ModelError, match=message):
+        import_onnx(contradiction(kind))
+
+
+def test_shapes_of_outputs_are_what_nodes_give():
+    proto = model([node("Neg", "x", "y")], INPUT, ["y"])
+    proto.graph.output[0].CopyFrom(helper.make_tensor_value_info("y", TensorProto.FLOAT, [5, 7]))
+    np.testing.assert_array_equal(run(proto, {"x": X})[0], -X)
+
+
+def test_graphs_that_protobuf_does_not_read():
+    inner = helper.make_graph([node("Neg", "x", "y")], "g", [], [helper.make_value_info("y", onnx.TypeProto())])
+    data = inner.SerializeToString()
+    for _ in range(60):
+        branch = onnx.AttributeProto(name="then_branch", type=onnx.AttributeProto.GRAPH).SerializeToString()
+        for number in (6, 5, 1):  # attribute.g, node.attribute, graph.node
+            data = bytes([number << 3 | 2]) + length(len(data)) + data
+            if number == 6:
+                data = branch + data
+    data = onnx.ModelProto(ir_version=8).SerializeToString() + bytes([7 << 3 | 2]) + length(len(data)) + data
+    with pytest.raises(ModelError, match="graphs are nested more deeply than protobuf reads"):
+        import_onnx(data)
+
+
+def length(number):
+    """A length as protobuf writes it."""
+    found = b""
+    while number > 127:
+        found, number = found + bytes([number & 127 | 128]), number >> 7
+    return found + bytes([number])
