@@ -79,7 +79,7 @@ def _padding_mask(ctx: NodeContext, position: int, past: Dim, length: Dim, total
 
 
 def _attended(
-    ctx: NodeContext, query: SSAValue, key: SSAValue, value: SSAValue, past: Dim, mask: int, bias: int
+    ctx: NodeContext, query: SSAValue, key: SSAValue, value: SSAValue, past: Dim, mask: int, bias: int | None
 ) -> SSAValue:
     """
     The attention of heads. Keys that the mask leaves out are not excluded: their scores get `mask_filter_value` added.
@@ -87,7 +87,7 @@ def _attended(
     """
     f, element = Formula(ctx), element_type_of(query)
     length, total = dims_of(query.type)[2], dims_of(key.type)[2]
-    added = ctx.optional(bias)
+    added = None if bias is None else ctx.optional(bias)
     if ctx.has(mask):
         kept = _padding_mask(ctx, mask, past, length, total)
         filtered = ctx.scalar(ctx.attr_float("mask_filter_value", -10000.0), element)
@@ -104,28 +104,38 @@ def _with_past(f: Formula, past: SSAValue | None, present: SSAValue) -> SSAValue
 
 def _attention(ctx: NodeContext) -> list[Output]:
     """Queries, keys and values are one product of the input with merged weights."""
-    f, count = Formula(ctx), ctx.attr_int("num_heads")
-    if ctx.attr_int("do_rotary", 0) or ctx.attr_int("past_present_share_buffer", 0) or ctx.has(6):
-        ctx.fail("rotary embedding and shared buffers of past and present are not supported")
+    if ctx.has(6):
+        ctx.fail("a length of the past (input 6) is not supported")
     ctx.expect_rank(0, 3)
     ctx.expect_rank(1, 2)
-    ctx.expect_rank(4, 5)
-    width = ctx.dims(1)[-1]
+    x = ctx.emit(MatmulOp(ctx.ssa(0), ctx.ssa(1)))
+    if ctx.has(2):
+        x = Formula(ctx)(AddOp, x, ctx.ssa(2))
+    return merged_attention(ctx, x, 3, 4, 5)
+
+
+def merged_attention(ctx: NodeContext, x: SSAValue, mask: int, past: int, bias: int | None) -> list[Output]:
+    """
+    The attention of `x`, `[batch, length, queries + keys + values]`; the keys and values come after those of the past.
+    `mask`, `past` and `bias` are the positions of these inputs.
+    """
+    f, count = Formula(ctx), ctx.attr_int("num_heads")
+    if ctx.attr_int("do_rotary", 0) or ctx.attr_int("past_present_share_buffer", 0):
+        ctx.fail("rotary embedding and shared buffers of past and present are not supported")
+    ctx.expect_rank(past, 5)
+    width = dims_of(x.type)[-1]
     if not isinstance(width, int):
         ctx.fail(f"the weights have {width} columns, expected a constant")
     sizes = ctx.attr_ints("qkv_hidden_sizes", ()) or (width // 3,) * 3
     if sum(sizes) != width or len(sizes) != 3:
         ctx.fail(f"the weights have {width} columns for queries, keys and values of sizes {list(sizes)}")
-    x = ctx.emit(MatmulOp(ctx.ssa(0), ctx.ssa(1)))
-    if ctx.has(2):
-        x = f(AddOp, x, ctx.ssa(2))
     query, key, value = (per_head(f, part, count) for part in ctx.emit_all(SplitOp(x, 2, sizes)))
-    past: Dim = 0
-    if ctx.has(4):
-        past = ctx.dims(4)[3]
-        key = _with_past(f, _taken(f, ctx.ssa(4), 0, 0), key)
-        value = _with_past(f, _taken(f, ctx.ssa(4), 0, 1), value)
-    result = per_place(f, _attended(ctx, query, key, value, past, 3, 5))
+    length: Dim = 0
+    if ctx.has(past):
+        length = ctx.dims(past)[3]
+        key = _with_past(f, _taken(f, ctx.ssa(past), 0, 0), key)
+        value = _with_past(f, _taken(f, ctx.ssa(past), 0, 1), value)
+    result = per_place(f, _attended(ctx, query, key, value, length, mask, bias))
     if not ctx.wants(1):
         return [result]
     parts = [f.reshape(x, (1, *dims_of(x.type))) for x in (key, value)]

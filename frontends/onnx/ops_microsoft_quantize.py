@@ -13,6 +13,7 @@ from xdsl.ir import Operation, SSAValue
 
 from aicc.dialects.graph.activations import LeakyReluOp, SigmoidOp
 from aicc.dialects.graph.arithmetic import AddOp, AndOp, MulOp, ShiftRightOp, SubOp
+from aicc.dialects.graph.choice import WhereOp
 from aicc.dialects.graph.dims import Dim, dims_of
 from aicc.dialects.graph.integer_products import MatmulIntegerOp
 from aicc.dialects.graph.interfaces import element_type_of
@@ -22,7 +23,8 @@ from aicc.dialects.graph.pooling import AvgPoolOp, GlobalAvgPoolOp, MaxPoolOp
 from aicc.dialects.graph.quantization import cast, dequantize, quantize
 from aicc.dialects.graph.softmax import SoftmaxOp
 from aicc.frontends.onnx import ops_quantize
-from aicc.frontends.onnx.context import Handler, NodeContext
+from aicc.frontends.onnx.context import Handler, NodeContext, Output
+from aicc.frontends.onnx.ops_microsoft_attention import merged_attention
 from aicc.frontends.onnx.ops_nn import window
 from aicc.frontends.onnx.ops_quantize import quantized_by_range, requantized, required, reshaped, scaled
 
@@ -134,6 +136,23 @@ def _dynamic_quantize_matmul(ctx: NodeContext) -> SSAValue:
     return _with_bias(ctx, scaled(ctx, total, scale, required(ctx, 2, columns)), 4)
 
 
+def _attention(ctx: NodeContext) -> list[Output]:
+    """Inputs: x, merged weights, a bias in floats, the scales of x and weights, a mask, their zero points, the past."""
+    ctx.expect_rank(0, 3)
+    ctx.expect_rank(1, 2)
+    columns = (ctx.dims(1)[-1],)
+    total = ctx.emit(MatmulIntegerOp(ctx.ssa(0), ctx.ssa(1), reshaped(ctx, 6, ()), reshaped(ctx, 7, columns)))
+    x = _with_bias(ctx, scaled(ctx, total, required(ctx, 3, ()), required(ctx, 4, columns)), 2)
+    return merged_attention(ctx, x, 5, 8, None)
+
+
+def _where(ctx: NodeContext) -> SSAValue:
+    """Inputs: the condition, x, its scale and zero point, y and its, the result's."""
+    chosen = ctx.emit(WhereOp(ctx.ssa(0), _read(ctx, 1), _read(ctx, 4)))
+    zero = required(ctx, 8, ())
+    return quantize(ctx.emit, chosen, required(ctx, 7, ()), zero, element_type_of(zero))
+
+
 def _gemm(ctx: NodeContext) -> SSAValue:
     """Inputs: a, its scale and zero point, b and its, an i32 bias of scale `alpha * a * b`, the result's."""
     for position in (0, 3):
@@ -204,6 +223,7 @@ HANDLERS: Mapping[str, Handler] = {
     "MatMulIntegerToFloat": _matmul_integer_to_float,
     "MatMulNBits": _matmul_n_bits,
     "NhwcMaxPool": _max_pool_channels_last,
+    "QAttention": _attention,
     "QGemm": _gemm,
     "QLinearAdd": _binary(AddOp),
     "QLinearAveragePool": _average_pool,
@@ -213,5 +233,6 @@ HANDLERS: Mapping[str, Handler] = {
     "QLinearMul": _binary(MulOp),
     "QLinearSigmoid": _unary(lambda ctx, x: SigmoidOp(x)),
     "QLinearSoftmax": _unary(_softmax),
+    "QLinearWhere": _where,
 }
 """Operators by name."""

@@ -1,4 +1,4 @@
-"""RoiAlign: pooling of bilinear samples in boxes."""
+"""Pooling in boxes: of bilinear samples (`RoiAlign`), or of the elements (`MaxRoiPool`)."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from xdsl.ir import Attribute, SSAValue
 
 from aicc.dialects.graph.arithmetic import AddOp, AndOp, DivOp, MaxOp, MinOp, MulOp, SubOp
 from aicc.dialects.graph.choice import WhereOp
-from aicc.dialects.graph.comparison import GeOp, LeOp, LtOp
-from aicc.dialects.graph.dims import Dim, dims_of, shape_text
+from aicc.dialects.graph.comparison import GeOp, GtOp, LeOp, LtOp
+from aicc.dialects.graph.dims import Dim, dims_of, provably_different, shape_text
 from aicc.dialects.graph.dtypes import accumulator_type
-from aicc.dialects.graph.functions import CeilOp, FloorOp
-from aicc.dialects.graph.indexing import GatherNdOp
+from aicc.dialects.graph.functions import AbsOp, CeilOp, FloorOp, NegOp
+from aicc.dialects.graph.indexing import GatherNdOp, GatherOp
+from aicc.dialects.graph.interfaces import element_type_of
 from aicc.dialects.graph.movement import ConcatOp, SliceOp
 from aicc.dialects.graph.reductions import ReduceMaxOp, ReduceSumOp
 from aicc.frontends.onnx.context import Handler, NodeContext
@@ -124,4 +125,57 @@ def _roi_align(ctx: NodeContext) -> SSAValue:
     return f.cast(f.transpose(result, (0, 3, 1, 2)), element)
 
 
-HANDLERS: Mapping[str, Handler] = {"RoiAlign": _roi_align}
+def _rounded(f: Formula, x: SSAValue) -> SSAValue:
+    """The nearest integer; of two the one further from 0."""
+    size = f(AbsOp, x)
+    whole = f(FloorOp, size)
+    whole = f(WhereOp, f(GeOp, f(SubOp, size, whole), 0.5), f(AddOp, whole, 1.0), whole)
+    return f(WhereOp, f(LtOp, x, 0.0), f(NegOp, whole), whole)
+
+
+def _bins(f: Formula, first: SSAValue, last: SSAValue, size: Dim, bins: int) -> SSAValue:
+    """
+    Which of `size` elements of an axis belong to each bin of boxes from element `first` to `last` (`[boxes]`), as
+    `[boxes, bins, size]`: bins are equally large, and take in every element that they touch.
+    """
+    (boxes,), wide = dims_of(first.type), element_type_of(first)
+    extent = f(DivOp, f(MaxOp, f(AddOp, f(SubOp, last, first), 1.0), 1.0), float(bins))
+    extent, first = (f.reshape(x, (boxes, 1, 1)) for x in (extent, first))
+    bin_ = f.places(bins, 1, 3, wide)
+    begin = f(AddOp, f(FloorOp, f(MulOp, bin_, extent)), first)
+    end = f(AddOp, f(CeilOp, f(MulOp, f(AddOp, bin_, 1.0), extent)), first)
+    places = f.places(size, 2, 3, wide)
+    return f(AndOp, f(GeOp, places, begin), f(LtOp, places, end))
+
+
+def _max_roi_pool(ctx: NodeContext) -> SSAValue:
+    """
+    The largest element of each bin of each box (`[image, x1, y1, x2, y2]`, both ends included), 0 where a bin is
+    empty. The standard leaves open what a bin is; this is what Caffe and onnxruntime do.
+    """
+    f, dims, element = Formula(ctx), ctx.dims(0), ctx.element(0)
+    if len(dims) != 4 or ctx.rank(1) != 2 or provably_different(ctx.dims(1)[1], 5):
+        ctx.fail(f"the inputs have shapes {shape_text(dims)} and {shape_text(ctx.dims(1))}, expected rank 4 and [N, 5]")
+    if (numbers := ctx.dims(1)[1]) != 5:
+        ctx.check_sizes(numbers, 5, f"node '{ctx.name}': a box has {numbers} numbers, expected 5")
+    shape = ctx.attr_ints("pooled_shape")
+    if len(shape) != 2 or min(shape) < 1:
+        ctx.fail(f"pooled_shape is {list(shape)}, expected two positive numbers")
+    (boxes, _), (_, channels, height, width), (down, across) = ctx.dims(1), dims, shape
+    columns = [f.reshape(ctx.emit(SliceOp(ctx.ssa(1), [0, i], [boxes, 1], [1, 1])), (boxes,)) for i in range(5)]
+    wide, scale = accumulator_type(element), ctx.attr_float("spatial_scale", 1.0)
+    left, top, right, bottom = (_rounded(f, f(MulOp, f.cast(x, wide), scale)) for x in columns[1:])
+    rows = f.reshape(_bins(f, top, bottom, height, down), (boxes, 1, down, height, 1))
+    sides = f.reshape(_bins(f, left, right, width, across), (boxes, 1, 1, across, width))
+    images = ctx.emit(GatherOp(ctx.ssa(0), f.cast(columns[0], i64), 0))
+    images = f.reshape(images, (boxes, channels, 1, height, width))
+    result = ctx.emit(ReduceMaxOp(f(WhereOp, rows, images, -np.inf), (3,)))
+    result = f.reshape(result, (boxes, channels, down, 1, width))
+    result = ctx.emit(ReduceMaxOp(f(WhereOp, sides, result, -np.inf), (4,)))
+    has_rows = f.reshape(ctx.emit(ReduceMaxOp(f.cast(rows, i64), (3,))), (boxes, 1, down, 1))
+    has_sides = f.reshape(ctx.emit(ReduceMaxOp(f.cast(sides, i64), (4,))), (boxes, 1, 1, across))
+    filled = f(GtOp, f(MulOp, has_rows, has_sides), 0)
+    return f(WhereOp, filled, f.reshape(result, (boxes, channels, down, across)), 0.0)
+
+
+HANDLERS: Mapping[str, Handler] = {"MaxRoiPool": _max_roi_pool, "RoiAlign": _roi_align}

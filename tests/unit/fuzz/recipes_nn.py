@@ -354,6 +354,17 @@ def roi_align(g: Builder) -> object:
     return g.add("RoiAlign", [x, g.input(boxes), g.input(batches)], exact=False, **given)
 
 
+def max_roi_pool(g: Builder) -> object:
+    x = image_of(g, "MaxRoiPool", (F32,))
+    if x.rank != 4:
+        raise Skip("boxes are for two axes")
+    count = g.integer(0, 3)
+    corners = g.rng.integers(0, 6, (count, 2))
+    boxes = np.concatenate([g.rng.integers(0, x.shape[0], (count, 1)), corners, corners + g.integer(0, 5)], axis=1)
+    given = {"pooled_shape": [g.integer(1, 3), g.integer(1, 3)], "spatial_scale": float(g.choose((1.0, 0.5)))}  # type: ignore[arg-type]
+    return g.add("MaxRoiPool", [x, g.input(boxes.astype(np.float32))], exact=False, **given)
+
+
 RECIPES: dict[str, Recipe] = {
     **{op: along_axis(op) for op in ("Softmax", "LogSoftmax", "Hardmax")},
     **{op: recurrent(op) for op in ("RNN", "GRU", "LSTM")},
@@ -378,6 +389,7 @@ RECIPES: dict[str, Recipe] = {
     "MatMul": matmul,
     "MatMulInteger": matmul_integer,
     "MaxPool": max_pool,
+    "MaxRoiPool": max_roi_pool,
     "MeanVarianceNormalization": mean_variance_norm,
     "NonZero": non_zero,
     "QuantizeLinear": quantize,

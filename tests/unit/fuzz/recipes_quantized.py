@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tests.unit.fuzz.builder import F32, I8, I32, U8, Builder, Skip, Tensor
+from tests.unit.fuzz.builder import BOOL, F32, I8, I32, U8, Builder, Skip, Tensor
 from tests.unit.fuzz.recipes_elementwise import Recipe
 from tests.unit.fuzz.recipes_nn import window_of
 
@@ -220,6 +220,31 @@ def dequantize_i32(g: Builder) -> object:
     return g.add("DequantizeLinear", [g.pick((I32,)), scale(g)])
 
 
+def where(g: Builder) -> object:
+    x = g.pick((U8, I8))
+    parts = [x, scale(g), zero(g, x.dtype), g.broadcasting(x.shape, x.dtype), scale(g), zero(g, x.dtype)]
+    parts = [g.broadcasting(x.shape, BOOL), *parts, *result_of(g, x.dtype)]
+    return g.add("QLinearWhere", parts, exact=False, domain=MICROSOFT)
+
+
+def attention(g: Builder) -> object:
+    batch, length, heads, size = (g.integer(1, n) for n in (2, 4, 3, 3))
+    width, hidden, dtype = g.integer(1, 5), heads * size, kind(g)
+    x = g.matching((batch, length, width), U8)
+    per = (3 * hidden,) if g.chance(0.4) else ()
+    parts: list[Tensor | None] = [x, g.fixed((width, 3 * hidden), dtype), drawn_bias(g, 3 * hidden), scale(g)]
+    parts += [scale(g, per), None, zero(g, U8), zero(g, dtype, per)]
+    past = g.integer(1, 3) if g.chance(0.3) else 0
+    if past:
+        parts.append(g.input(g.rng.standard_normal((2, batch, heads, past, size)).astype(F32)))
+    given = {"num_heads": heads, "unidirectional": g.integer(0, 1)}
+    return g.add("QAttention", parts, 2 if past else 1, exact=False, domain=MICROSOFT, **given)
+
+
+def drawn_bias(g: Builder, size: int) -> Tensor:
+    return g.weight(g.rng.standard_normal(size).astype(F32))
+
+
 RECIPES: dict[str, Recipe] = {
     **{op: binary(op) for op in ("QLinearAdd", "QLinearMul")},
     **{op: unary(op) for op in ("QLinearLeakyRelu", "QLinearSigmoid", "QLinearSoftmax")},
@@ -231,11 +256,13 @@ RECIPES: dict[str, Recipe] = {
     "MatMulIntegerToFloat": product_to_floats,
     "MatMulNBits": few_bits,
     "NhwcMaxPool": channels_last_max_pool,
+    "QAttention": attention,
     "QGemm": gemm,
     "QLinearAveragePool": average_pool,
     "QLinearConcat": concat,
     "QLinearConv": qlinear_conv,
     "QLinearGlobalAveragePool": global_average_pool,
     "QLinearMatMul": qlinear_matmul,
+    "QLinearWhere": where,
     "QuantizeLinear in blocks": blocked,
 }

@@ -314,3 +314,47 @@ def test_quantised_lstm(per_column: bool) -> None:
     expected = [y, np.stack([h for h, _ in last]), np.stack([c for _, c in last])]
     # A state next to a border between two integers may fall to either side.
     check(*model, expected, atol=2e-3)
+
+
+def test_choice_between_scales() -> None:
+    rng = np.random.default_rng(4)
+    condition, x, y = rng.random((3, 1)) < 0.5, rng.integers(0, 256, (3, 4)).astype(U8), scalar(77, U8)
+    inputs = [condition, x, scalar(0.1), scalar(9, U8), y, scalar(0.3), scalar(5, U8), scalar(0.2), scalar(100, U8)]
+    expected = quantized(np.where(condition, floats(x, 0.1, 9), floats(y, 0.3, 5)), 0.2, 100)
+    within_one(*one_node("QLinearWhere", inputs, domain=MICROSOFT), expected)
+
+
+@pytest.mark.parametrize("per_column", [False, True])
+def test_attention_with_quantised_weights(per_column: bool) -> None:
+    rng = np.random.default_rng(5)
+    batch, length, width, heads, size, past = 2, 3, 4, 2, 3, 2
+    hidden = heads * size
+    x, w = (
+        rng.integers(0, 256, (batch, length, width)).astype(U8),
+        rng.integers(-99, 99, (width, 3 * hidden)).astype(I8),
+    )
+    per = (3 * hidden,) if per_column else ()
+    w_scale, w_zero = rng.uniform(0.01, 0.02, per).astype(F32), rng.integers(-9, 9, per).astype(I8)
+    bias, before = rng.normal(size=3 * hidden).astype(F32), rng.normal(size=(2, batch, heads, past, size)).astype(F32)
+    projected = floats(x, 0.02, 120).astype(np.float64) @ floats(w, w_scale, w_zero.astype(int)) + bias
+    q, k, v = (
+        part.reshape(batch, length, heads, size).transpose(0, 2, 1, 3) for part in np.split(projected, 3, axis=2)
+    )
+    k, v = np.concatenate([before[0], k], 2), np.concatenate([before[1], v], 2)
+    scores = q @ k.transpose(0, 1, 3, 2) / np.sqrt(size)
+    scores[..., np.arange(past + length) > np.arange(length)[:, None] + past] = -np.inf
+    weights = np.exp(scores - scores.max(-1, keepdims=True))
+    result = (weights / weights.sum(-1, keepdims=True)) @ v
+    inputs = [x, w, bias, scalar(0.02), w_scale, None, scalar(120, U8), w_zero, before]
+    model = one_node(
+        "QAttention",
+        inputs,
+        outputs=2,
+        constant=[1, 4, 7],
+        symbolic=[0],
+        domain=MICROSOFT,
+        num_heads=heads,
+        unidirectional=1,
+    )
+    expected = [result.transpose(0, 2, 1, 3).reshape(batch, length, hidden).astype(F32), np.stack([k, v]).astype(F32)]
+    check(*model, expected, rtol=1e-4, atol=1e-4)

@@ -1,4 +1,4 @@
-"""RoiAlign, against one sample after the other."""
+"""Pooling in boxes, against one sample or one bin after the other."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import math
 import numpy as np
 import pytest
 
+from aicc.frontends.errors import ModelError
+from aicc.frontends.onnx import import_onnx
 from tests.unit.operators.helper import check, one_node
 
 RNG = np.random.default_rng(6)
@@ -69,3 +71,43 @@ def test_first_version_has_no_shift():
     wanted = expected(images, boxes, batch, 2, 2, 1, "avg", False, 1.0)
     case = one_node("RoiAlign", [images, boxes, batch], opset=10, sampling_ratio=1, output_height=2, output_width=2)
     check(*case, [wanted], rtol=1e-5, atol=1e-6, levels=[])
+
+
+def pooled(x: np.ndarray, boxes: np.ndarray, shape: tuple[int, int], scale: float) -> np.ndarray:
+    """The largest element of each bin, bin by bin; 0 where it has none."""
+    result = np.zeros((len(boxes), x.shape[1], *shape), x.dtype)
+    for box, (image, *corners) in enumerate(boxes):
+        left, top, right, bottom = (int(np.sign(c * scale) * np.floor(abs(c * scale) + 0.5)) for c in corners)
+        down, across = max(bottom - top + 1, 1) / shape[0], max(right - left + 1, 1) / shape[1]
+        for i, j in np.ndindex(*shape):
+            rows = [int(np.floor(i * down)) + top, int(np.ceil((i + 1) * down)) + top]
+            columns = [int(np.floor(j * across)) + left, int(np.ceil((j + 1) * across)) + left]
+            (a, b), (c, d) = (np.clip(ends, 0, size) for ends, size in zip((rows, columns), x.shape[2:], strict=True))
+            if a < b and c < d:
+                result[box, :, i, j] = x[int(image), :, a:b, c:d].max((1, 2))
+    return result
+
+
+@pytest.mark.parametrize("symbolic", [False, True])
+@pytest.mark.parametrize("scale", [1.0, 0.5])
+def test_max_roi_pool(scale: float, symbolic: bool) -> None:
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=(2, 3, 7, 6)).astype(np.float32)
+    x[0, 0, 2, 2], x[1, 1] = np.nan, -np.inf
+    boxes = [
+        [0, 0, 0, 5, 6],
+        [1, 1, 2, 3, 3],
+        [0, 2.5, 1.5, 9, 9],
+        [1, 4, 4, 2, 1],
+        [0, -3, -3, -2.5, 4],
+        [1, 20, 20, 30, 30],
+    ]
+    given = np.array(boxes, np.float32)
+    model = one_node("MaxRoiPool", [x, given], symbolic=symbolic, opset=22, pooled_shape=[3, 2], spatial_scale=scale)
+    check(*model, [pooled(x, given, (3, 2), scale)])
+
+
+def test_boxes_of_other_shapes_are_refused() -> None:
+    x, boxes = np.zeros((1, 1, 2, 2), np.float32), np.zeros((1, 4), np.float32)
+    with pytest.raises(ModelError, match=r"expected rank 4 and \[N, 5\]"):
+        import_onnx(one_node("MaxRoiPool", [x, boxes], opset=22, pooled_shape=[1, 1])[0])
