@@ -8,14 +8,14 @@ Before: %a = dequantized %x, %sa, %za   (mul (cast (sub (cast %x), %za)), %sa)  
 This is what a model with `QuantizeLinear` and `DequantizeLinear` around its operators means. Sums of integers are
 exact, and only the scales round: with u = 2^-24 and K products per result, both forms are within
 `(K + 6) * u * sum(|a| * |b|)` of each other, and the new one is within `4 * u * |result|` of the product of the
-dequantised numbers. Where it is quantised again, the quotient is that of a product with the inverse of the scale, which
-is within `2 * u` of it: another integer only where the quotient is so near to a half.
+dequantised numbers. Where it is quantised again, scale and bias are multiplied by the inverse of that scale, which
+changes the quotient by `4 * u` of their sum without signs: another integer only where it is so near to a half.
 
 Applies to `graph.matmul`, `graph.linear` and `graph.conv` in f32 whose operands are both dequantised integers of 8 bits
-with scales that do not vary along what is summed over, if no sum of K products can leave i32. Convolutions must have
-more than one channel per group, and an even number of them in several groups: others have nothing that dot products
-could take. What stands between such ops and only selects elements (pooling by the largest, transposes, slices) works on
-the integers as well (`graph_quantised_selection`).
+with scales that do not vary along what is summed over, if no sum of K products can leave i32. Convolutions in several
+groups must have one channel or an even number of them in each: others have nothing that dot products could take. What
+stands between such ops and only selects elements (pooling by the largest, transposes, slices) works on the integers as
+well (`graph_quantised_selection`).
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ def integer_convolution(op: Operation, b: OpBuilder) -> Sequence[SSAValue] | Non
     if both is None or not isinstance(depth, int) or not isinstance(channels, int) or depth > MOST_PRODUCTS:
         return None
     image, weights = both
-    alone = channels == 1 or (op.group_count > 1 and channels % 2 == 1)
+    alone = op.group_count > 1 and channels > 1 and channels % 2 == 1
     if alone or image.varying() or not weights.varying() <= {0}:
         return None
     strides, dilations = array_values(op.strides), array_values(op.dilations)

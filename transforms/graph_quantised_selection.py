@@ -20,11 +20,13 @@ from typing import Any
 import numpy as np
 from xdsl.dialects.builtin import f32
 from xdsl.ir import Operation, SSAValue
+from xdsl.rewriter import InsertPoint
 
+from aicc.dialects.graph.activations import ReluOp
 from aicc.dialects.graph.arithmetic import AddOp, DivOp, MulOp
 from aicc.dialects.graph.choice import CastOp
 from aicc.dialects.graph.constants import ConstantOp
-from aicc.dialects.graph.dims import dims_of
+from aicc.dialects.graph.dims import dim_prod, dims_of
 from aicc.dialects.graph.dtypes import is_integer
 from aicc.dialects.graph.functions import RoundOp
 from aicc.dialects.graph.integer_products import IntegerProductOp
@@ -35,6 +37,9 @@ from aicc.transforms.graph_rule_helpers import with_operands
 
 _MOST_VALUES = 32
 """Values that are looked at to find a product: more than there are between one and its quantisation."""
+
+_LARGEST_SCALE = 2.0**20
+"""Of a product whose scale is divided by another one, which `_LARGEST` bounds: the quotient is finite."""
 
 _LARGEST = 2.0**100
 """Scales from the inverse of this on up to it: no product of one with a byte is subnormal or infinite."""
@@ -82,13 +87,48 @@ def multiply_by_inverse(op: Operation, b: OpBuilder) -> Sequence[SSAValue] | Non
     """
     The quotient by the constant scale of a quantisation becomes a product, if an integer product is in the dividend.
 
-    Scales of those are multiplied in another order already; the quotient changes by `2 * u` of itself at most.
+    Where the product is only scaled and biased, its scales and the bias are multiplied instead, before the model runs.
+    Either way the quotient changes by `4 * u` of the sum of the two at most, without their signs.
     """
     if not isinstance(op, DivOp) or element_type_of(op.result) != f32 or (scale := _scale(op.rhs)) is None:
         return None
     if not all(isinstance(use.operation, RoundOp) for use in op.result.uses) or not _has_product(op.lhs):
         return None
-    return [b.add(MulOp(op.lhs, b.add(ConstantOp.from_array(np.array(1 / np.float32(scale), np.float32)))))]
+    inverse = b.add(ConstantOp.from_array(np.array(1 / np.float32(scale), np.float32)))
+    return [_scaled(op, op.lhs, inverse) or b.add(MulOp(op.lhs, inverse))]
+
+
+def _scaled(before: Operation, value: SSAValue, factor: SSAValue) -> SSAValue | None:
+    """`value` times a positive factor that is multiplied into its scale and bias; `None` if it has none of its own."""
+    op = value.owner
+    if not isinstance(op, ReluOp | AddOp | MulOp) or not value.has_one_use():
+        return None
+    b = OpBuilder(InsertPoint.before(before), op)
+    if isinstance(op, ReluOp):
+        inner = _scaled(before, op.x, factor)
+        return None if inner is None else b.add(ReluOp(inner))
+    whole = dims_of(value.type)
+    if dims_of(op.lhs.type) != whole or dim_prod(dims_of(op.rhs.type)) == dim_prod(whole):
+        return None
+    if isinstance(op, AddOp):
+        inner = _scaled(before, op.lhs, factor)
+        return None if inner is None else b.add(AddOp(inner, b.add(MulOp(op.rhs, factor))))
+    product, most = op.lhs.owner, _largest(op.rhs)
+    if not isinstance(product, CastOp) or not isinstance(product.x.owner, IntegerProductOp):
+        return None
+    if most is None or most > _LARGEST_SCALE:
+        return None
+    return b.add(MulOp(op.lhs, b.add(MulOp(op.rhs, factor))))
+
+
+def _largest(value: SSAValue) -> float | None:
+    """The largest of the products of constants that `value` is, without signs; `None` if it is something else."""
+    if (array := known_array(value)) is not None:
+        return float(np.abs(array).max(initial=0))
+    if not isinstance(op := value.owner, MulOp):
+        return None
+    parts = [_largest(operand) for operand in op.operands]
+    return None if None in parts else float(np.prod(np.array(parts, np.float64)))
 
 
 def no_zero_point(op: Operation, b: OpBuilder) -> Sequence[SSAValue] | None:

@@ -21,7 +21,8 @@ for 0 (`bf16=false`: it is not used). Bytes and bf16 that are neighbours in memo
 read through a view: activations with channels last, and rows of matrices.
 
 Applies where both factors are known to fit, the dimension has at least two steps, and an operand that has to be packed
-at run time is used several times.
+at run time is used several times. Bytes that are summed up with no neighbour (one channel per group) times constants
+are each the first part of a pair for `pmaddwd`.
 """
 
 from __future__ import annotations
@@ -134,6 +135,7 @@ class DotProducts:
             return
         found = self._sides(function, op, factors, 2)
         if found is None:
+            self._one_by_one(function, op, factors)
             return
         reduction, sides = found
         # The constant operand in the fewest bits, on the right.
@@ -195,6 +197,33 @@ class DotProducts:
                     self.outliner.outline(function, sums, "sums")
             return True
         return False
+
+    def _one_by_one(self, function: FuncOp, op: StructuredOp, factors: Sequence[Factor]) -> None:
+        """
+        Multiplies bytes by pairs whose second part is 0, where no neighbours are summed up (one channel per group).
+
+        One instruction multiplies and adds in i32, which no other does; the zero point would be a second one.
+        """
+        for left, right in (factors, factors[::-1]):
+            constant = self._is_constant(function, op, right)
+            if not constant or not fits(right.range, 16) or not can_take_out(op, left, right):
+                continue
+            order = factors.index(left)
+            sums = take_out(op, left, right, True)
+            again = find_factors(op)
+            assert again is not None, "a byte is a factor"
+            (use,) = again[order].value.uses
+            product = use.operation
+            using = f"{self.pairs}{self.bits}"
+            dot = DotOp(again[order].value, again[1 - order].value, 2, using=using)
+            Builder(InsertPoint.before(product)).insert(dot)
+            product.results[0].replace_all_uses_with(dot.result)
+            product.detach()
+            product.erase()
+            if sums is not None:
+                _inline_all(sums)
+                self.outliner.outline(function, sums, "sums")
+            return
 
     def _compute_in_place(self, op: StructuredOp) -> None:
         """Takes differences that only this op reads into its body, so that they are seen; padding stays beside it."""

@@ -59,11 +59,11 @@ func.func @conv(%x: tensor<1x2x8x8xi8>, %xs: tensor<f32>, %w: tensor<4x2x3x3xi8>
   func.return %r : tensor<1x4x8x8xf32>
 }
 
-// A scale that varies along what is summed over; one float operand; integers of 16 bits; one channel per group.
+// A scale that varies along what is summed over; one float operand; integers of 16 bits; an odd number of channels in several groups.
 // CHECK-LABEL: func.func @not(
 // CHECK-NOT:     _integer
 // CHECK:         func.return
-func.func @not(%x: tensor<5x6xi8>, %rows: tensor<6xf32>, %s: tensor<f32>, %w: tensor<6x2xi8>, %f: tensor<6x2xf32>, %v: tensor<6x2xi16>, %i: tensor<1x4x8x8xi8>, %k: tensor<4x1x3x3xi8>) -> (tensor<5x2xf32>, tensor<5x2xf32>, tensor<5x2xf32>, tensor<1x4x6x6xf32>) {
+func.func @not(%x: tensor<5x6xi8>, %rows: tensor<6xf32>, %s: tensor<f32>, %w: tensor<6x2xi8>, %f: tensor<6x2xf32>, %v: tensor<6x2xi16>, %i: tensor<1x6x8x8xi8>, %k: tensor<4x3x3x3xi8>) -> (tensor<5x2xf32>, tensor<5x2xf32>, tensor<5x2xf32>, tensor<1x4x6x6xf32>) {
   %x1 = graph.cast %x : tensor<5x6xi8> -> tensor<5x6xf32>
   %a = graph.mul %x1, %rows : tensor<5x6xf32>, tensor<6xf32> -> tensor<5x6xf32>
   %c = graph.mul %x1, %s : tensor<5x6xf32>, tensor<f32> -> tensor<5x6xf32>
@@ -74,12 +74,24 @@ func.func @not(%x: tensor<5x6xi8>, %rows: tensor<6xf32>, %s: tensor<f32>, %w: te
   %0 = graph.matmul %a, %b : tensor<5x6xf32>, tensor<6x2xf32> -> tensor<5x2xf32>
   %1 = graph.matmul %c, %f : tensor<5x6xf32>, tensor<6x2xf32> -> tensor<5x2xf32>
   %2 = graph.matmul %c, %d : tensor<5x6xf32>, tensor<6x2xf32> -> tensor<5x2xf32>
+  %i1 = graph.cast %i : tensor<1x6x8x8xi8> -> tensor<1x6x8x8xf32>
+  %i2 = graph.mul %i1, %s : tensor<1x6x8x8xf32>, tensor<f32> -> tensor<1x6x8x8xf32>
+  %k1 = graph.cast %k : tensor<4x3x3x3xi8> -> tensor<4x3x3x3xf32>
+  %k2 = graph.mul %k1, %s : tensor<4x3x3x3xf32>, tensor<f32> -> tensor<4x3x3x3xf32>
+  %3 = graph.conv %i2, %k2 {strides = [1, 1], pads = [0, 0, 0, 0], dilations = [1, 1], groups = 2} : tensor<1x6x8x8xf32>, tensor<4x3x3x3xf32> -> tensor<1x4x6x6xf32>
+  func.return %0, %1, %2, %3 : tensor<5x2xf32>, tensor<5x2xf32>, tensor<5x2xf32>, tensor<1x4x6x6xf32>
+}
+
+// One channel per group.
+// CHECK-LABEL: func.func @depthwise(
+// CHECK:         graph.conv_integer %{{.*}} {{{.*}}groups = 4} : tensor<1x4x8x8xi8>, tensor<4x1x3x3xi8> -> tensor<1x4x6x6xi32>
+func.func @depthwise(%i: tensor<1x4x8x8xi8>, %k: tensor<4x1x3x3xi8>, %s: tensor<f32>) -> tensor<1x4x6x6xf32> {
   %i1 = graph.cast %i : tensor<1x4x8x8xi8> -> tensor<1x4x8x8xf32>
   %i2 = graph.mul %i1, %s : tensor<1x4x8x8xf32>, tensor<f32> -> tensor<1x4x8x8xf32>
   %k1 = graph.cast %k : tensor<4x1x3x3xi8> -> tensor<4x1x3x3xf32>
   %k2 = graph.mul %k1, %s : tensor<4x1x3x3xf32>, tensor<f32> -> tensor<4x1x3x3xf32>
-  %3 = graph.conv %i2, %k2 {strides = [1, 1], pads = [0, 0, 0, 0], dilations = [1, 1], groups = 4} : tensor<1x4x8x8xf32>, tensor<4x1x3x3xf32> -> tensor<1x4x6x6xf32>
-  func.return %0, %1, %2, %3 : tensor<5x2xf32>, tensor<5x2xf32>, tensor<5x2xf32>, tensor<1x4x6x6xf32>
+  %r = graph.conv %i2, %k2 {strides = [1, 1], pads = [0, 0, 0, 0], dilations = [1, 1], groups = 4} : tensor<1x4x8x8xf32>, tensor<4x1x3x3xf32> -> tensor<1x4x6x6xf32>
+  func.return %r : tensor<1x4x6x6xf32>
 }
 
 // A zero point with axes of its own is known to be 0, too.
@@ -154,4 +166,62 @@ func.func @requantised(%x: tensor<8xi8>) -> (tensor<8xi8>, tensor<8xi8>) {
   %r3 = graph.add %r2, %z : tensor<8xf32>, tensor<f32> -> tensor<8xf32>
   %r = graph.cast %r3 : tensor<8xf32> -> tensor<8xi8>
   func.return %q, %r : tensor<8xi8>, tensor<8xi8>
+}
+
+// What is quantised after a product is multiplied: its scale and bias are, by the inverse, and a zero point of 0 is
+// not added.
+// CHECK-LABEL: func.func @requantised_product(
+// CHECK-SAME:    %[[X:[a-z0-9]+]]: tensor<5x6xui8>, %[[W:[a-z0-9]+]]: tensor<6x8xi8>, %[[B:[a-z0-9]+]]: tensor<8xf32>)
+// CHECK-NOT:     graph.div
+// CHECK:         %[[P:.*]] = graph.matmul_integer %[[X]], %[[W]]
+// CHECK:         %[[F:.*]] = graph.cast %[[P]]
+// CHECK:         %[[I:.*]] = graph.constant dense<2.000000e+00> : tensor<f32>
+// CHECK:         %[[S:.*]] = graph.mul %{{.*}}, %[[I]] : tensor<f32>, tensor<f32> -> tensor<f32>
+// CHECK-NEXT:    %[[T:.*]] = graph.mul %[[F]], %[[S]]
+// CHECK-NEXT:    %[[C:.*]] = graph.mul %[[B]], %[[I]]
+// CHECK-NEXT:    %[[A:.*]] = graph.add %[[T]], %[[C]]
+// CHECK-NEXT:    %[[L:.*]] = graph.relu %[[A]]
+// CHECK-NEXT:    %[[R:.*]] = graph.round %[[L]]
+// CHECK-NEXT:    %[[Q:.*]] = graph.cast %[[R]] : tensor<5x8xf32> -> tensor<5x8xui8>
+// CHECK-NEXT:    func.return %[[Q]]
+func.func @requantised_product(%x: tensor<5x6xui8>, %w: tensor<6x8xi8>, %bias: tensor<8xf32>) -> tensor<5x8xui8> {
+  %s = graph.constant dense<0.25> : tensor<f32>
+  %ys = graph.constant dense<0.5> : tensor<f32>
+  %z = graph.constant dense<0> : tensor<ui8>
+  %x1 = graph.cast %x : tensor<5x6xui8> -> tensor<5x6xf32>
+  %a = graph.mul %x1, %s : tensor<5x6xf32>, tensor<f32> -> tensor<5x6xf32>
+  %w1 = graph.cast %w : tensor<6x8xi8> -> tensor<6x8xf32>
+  %b = graph.mul %w1, %s : tensor<6x8xf32>, tensor<f32> -> tensor<6x8xf32>
+  %m = graph.matmul %a, %b : tensor<5x6xf32>, tensor<6x8xf32> -> tensor<5x8xf32>
+  %n = graph.add %m, %bias : tensor<5x8xf32>, tensor<8xf32> -> tensor<5x8xf32>
+  %r = graph.relu %n : tensor<5x8xf32> -> tensor<5x8xf32>
+  %q1 = graph.div %r, %ys : tensor<5x8xf32>, tensor<f32> -> tensor<5x8xf32>
+  %q2 = graph.round %q1 : tensor<5x8xf32> -> tensor<5x8xf32>
+  %q3 = graph.cast %z : tensor<ui8> -> tensor<f32>
+  %q4 = graph.add %q2, %q3 : tensor<5x8xf32>, tensor<f32> -> tensor<5x8xf32>
+  %q = graph.cast %q4 : tensor<5x8xf32> -> tensor<5x8xui8>
+  func.return %q : tensor<5x8xui8>
+}
+
+// A sum with other floats is multiplied as a whole; floats without a product are divided, as the model has it.
+// CHECK-LABEL: func.func @requantised_sum(
+// CHECK:         %[[N:.*]] = graph.add %{{.*}}, %{{.*}} : tensor<5x8xf32>, tensor<5x8xf32> -> tensor<5x8xf32>
+// CHECK:         graph.mul %[[N]], %{{.*}} : tensor<5x8xf32>, tensor<f32> -> tensor<5x8xf32>
+// CHECK:         graph.div
+func.func @requantised_sum(%x: tensor<5x6xui8>, %w: tensor<6x8xi8>, %other: tensor<5x8xf32>) -> (tensor<5x8xui8>, tensor<5x8xui8>) {
+  %s = graph.constant dense<0.25> : tensor<f32>
+  %ys = graph.constant dense<0.5> : tensor<f32>
+  %x1 = graph.cast %x : tensor<5x6xui8> -> tensor<5x6xf32>
+  %a = graph.mul %x1, %s : tensor<5x6xf32>, tensor<f32> -> tensor<5x6xf32>
+  %w1 = graph.cast %w : tensor<6x8xi8> -> tensor<6x8xf32>
+  %b = graph.mul %w1, %s : tensor<6x8xf32>, tensor<f32> -> tensor<6x8xf32>
+  %m = graph.matmul %a, %b : tensor<5x6xf32>, tensor<6x8xf32> -> tensor<5x8xf32>
+  %n = graph.add %m, %other : tensor<5x8xf32>, tensor<5x8xf32> -> tensor<5x8xf32>
+  %q1 = graph.div %n, %ys : tensor<5x8xf32>, tensor<f32> -> tensor<5x8xf32>
+  %q2 = graph.round %q1 : tensor<5x8xf32> -> tensor<5x8xf32>
+  %q = graph.cast %q2 : tensor<5x8xf32> -> tensor<5x8xui8>
+  %o1 = graph.div %other, %ys : tensor<5x8xf32>, tensor<f32> -> tensor<5x8xf32>
+  %o2 = graph.round %o1 : tensor<5x8xf32> -> tensor<5x8xf32>
+  %o = graph.cast %o2 : tensor<5x8xf32> -> tensor<5x8xui8>
+  func.return %q, %o : tensor<5x8xui8>, tensor<5x8xui8>
 }

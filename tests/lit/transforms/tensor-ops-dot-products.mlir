@@ -408,3 +408,42 @@ func.func private @padded_halves(%x: tensor<16x8xbf16>, %w: tensor<3x8x8xbf16>) 
   } : (tensor<16x8xbf16>, tensor<3x8x8xbf16>) -> tensor<16x8xf32>
   func.return %y : tensor<16x8xf32>
 }
+
+// -----
+
+// One channel per group: bytes are the first parts of pairs. Weights that are not constant are left alone.
+// CHECK-LABEL: func.func private @depthwise(
+// CHECK:         %[[X:.*]] = arith.extui %{{.*}} : i8 to i32
+// CHECK-NEXT:    %[[Y:.*]] = arith.extsi %{{.*}} : i8 to i32
+// CHECK-NEXT:    %[[D:.*]] = packed.dot %[[X]], %[[Y]] {parts = 2 : i64, using = "pmaddwd256"} : i32, i32 -> i32
+// CHECK-NEXT:    arith.addi %{{.*}}, %[[D]]
+// CHECK:         finish
+// CHECK:         over [parallel 16, parallel 8, reduction 3]
+// CHECK-NOT:     packed.dot
+// CHECK:       func.func private @depthwise_sums1(
+// QUADS-LABEL: func.func private @depthwise(
+// QUADS:         packed.dot %{{.*}}, %{{.*}} {parts = 2 : i64, using = "pmaddwd512"} : i32, i32 -> i32
+func.func @main(%x: tensor<18x8xui8>, %v: tensor<3x8xi8>) -> (tensor<16x8xi32>, tensor<16x8xi32>) {
+  %w = tensor_ops.constant dense<-2> : tensor<3x8xi8> : tensor<3x8xi8>
+  %y, %z = tensor_ops.call @depthwise(%x, %w, %v) : (tensor<18x8xui8>, tensor<3x8xi8>, tensor<3x8xi8>) -> (tensor<16x8xi32>, tensor<16x8xi32>)
+  func.return %y, %z : tensor<16x8xi32>, tensor<16x8xi32>
+}
+func.func private @depthwise(%x: tensor<18x8xui8>, %w: tensor<3x8xi8>, %v: tensor<3x8xi8>) -> (tensor<16x8xi32>, tensor<16x8xi32>) attributes {aicc.kernel, aicc.symbols = []} {
+  %y = tensor_ops.structured (%x as affine_map<(d0, d1, d2) -> (d0 + d2, d1)>, %w as affine_map<(d0, d1, d2) -> (d2, d1)>) over [parallel 16, parallel 8, reduction 3] init [0 : i32] body (%a: i8, %b: i8, %acc: i32) {
+    %0 = arith.extui %a : i8 to i32
+    %1 = arith.constant 7 : i32
+    %2 = arith.subi %0, %1 : i32
+    %3 = arith.extsi %b : i8 to i32
+    %4 = arith.muli %2, %3 : i32
+    %5 = arith.addi %acc, %4 : i32
+    tensor_ops.yield %5 : i32
+  } : (tensor<18x8xui8>, tensor<3x8xi8>) -> tensor<16x8xi32>
+  %z = tensor_ops.structured (%x as affine_map<(d0, d1, d2) -> (d0 + d2, d1)>, %v as affine_map<(d0, d1, d2) -> (d2, d1)>) over [parallel 16, parallel 8, reduction 3] init [0 : i32] body (%a: i8, %b: i8, %acc: i32) {
+    %0 = arith.extui %a : i8 to i32
+    %3 = arith.extsi %b : i8 to i32
+    %4 = arith.muli %0, %3 : i32
+    %5 = arith.addi %acc, %4 : i32
+    tensor_ops.yield %5 : i32
+  } : (tensor<18x8xui8>, tensor<3x8xi8>) -> tensor<16x8xi32>
+  func.return %y, %z : tensor<16x8xi32>, tensor<16x8xi32>
+}

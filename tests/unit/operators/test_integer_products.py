@@ -113,3 +113,25 @@ def test_bytes_may_lie_at_any_address(kind: type, symbolic: tuple[int, ...]) -> 
     model, feeds = one_node("MatMulInteger", [a, b], constant=[1], symbolic=symbolic)
     assert any(fed.ctypes.data % 4 for fed in feeds.values())
     check(model, feeds, [expected.astype(np.int32)])
+
+
+@pytest.mark.parametrize(("kind", "zero"), [(np.uint8, 0), (np.uint8, 200), (np.int8, -7)])
+@pytest.mark.parametrize(("channels", "stride"), [(35, 1), (64, 2)])
+def test_depthwise_convolutions(kind: type, zero: int, channels: int, stride: int) -> None:
+    rng = np.random.default_rng(channels + stride)
+    x, w = extremes(rng, (1, channels, 11, 9), kind), extremes(rng, (channels, 1, 3, 3), np.int8)
+    padded = np.pad(centred(x, np.array(zero)), ((0, 0), (0, 0), (1, 1), (1, 1)))
+    rows, columns = -(-11 // stride), -(-9 // stride)
+    expected = np.zeros((1, channels, rows, columns), np.int64)
+    for i, j in product(range(3), repeat=2):
+        taps = padded[:, :, i : i + (rows - 1) * stride + 1 : stride, j : j + (columns - 1) * stride + 1 : stride]
+        expected += taps * w[:, 0, i, j].astype(np.int64)[:, None, None]
+    model, feeds = one_node(
+        "ConvInteger",
+        [x, w, np.array(zero, kind)],
+        constant=[1, 2],
+        group=channels,
+        pads=[1] * 4,
+        strides=[stride] * 2,
+    )
+    check(model, feeds, [expected.astype(np.int32)])
