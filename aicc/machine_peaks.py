@@ -51,6 +51,35 @@ def fma_program(threads: int, chains: int, lanes: int, repeats: int, element: st
     return loops_program(body, [("x", x), ("y", out)], 1)
 
 
+def dot_program(threads: int, chains: int, lanes: int, repeats: int, instruction: str, parts: int) -> str:
+    """
+    `chains` independent chains of dot products of `parts` narrow numbers per lane and thread, `repeats` steps each.
+
+    `instruction` is a name that `packed.dot` knows, without bits; bf16 where it takes two parts, bytes where it takes
+    four.
+    """
+    element, kind = ("f32", "floats") if parts == 2 else ("i32", "lhs_unsigned")
+    packed, sums = f"vector<{chains}x{lanes}xi32>", f"vector<{chains}x{lanes}x{element}>"
+    x = f"memref<{chains}x{lanes}xi32>"
+    out = f"memref<{threads}x{chains}x{lanes}x{element}>"
+    add = "arith.addf %c, %p fastmath<reassoc>" if parts == 2 else "arith.addi %c, %p"
+    using = f'{kind}, using = "{instruction}{32 * lanes}"'
+    body = f"""
+  loops.for "thread" %t = 0 to {threads} parallel threads {{
+    %a = loops.load %x[0, l1] : {x} to {packed}
+    %b = loops.load %x[1, l1] : {x} to {packed}
+    %bits = loops.load %x[l0, l1] : {x} to {packed}
+    %start = arith.bitcast %bits : {packed} to {sums}
+    %end = loops.for "repeat" %i = 0 to {repeats} iter_args(%c = %start) -> ({sums}) {{
+      %p = packed.dot %a, %b {{parts = {parts} : i64, {using}}} : {packed}, {packed} -> {sums}
+      %d = {add} : {sums}
+      loops.yield %d : {sums}
+    }}
+    loops.store %end, %y[%t, l0, l1] : {sums} to {out}
+  }}"""
+    return loops_program(body, [("x", x), ("y", out)], 1)
+
+
 def copy_program(threads: int, rows: int, lanes: int, repeats: int) -> str:
     """Every thread copies its `rows` rows of 8 vectors `repeats` times."""
     vector, x = f"vector<8x{lanes}xf32>", f"memref<{threads}x{rows}x8x{lanes}xf32>"

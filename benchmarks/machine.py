@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from aicc.machine_peaks import copy_program, fma_program, loops_program
+from aicc.machine_peaks import copy_program, dot_program, fma_program, loops_program
 
 CALLS = 7
 PAUSE = 0.01
@@ -36,7 +36,8 @@ class Limits:
     """
     The most that one number of threads can do.
 
-    `flops`: operations per second by element type, a multiply-add counting as two. `region_warm` and `region_paused`:
+    `flops`: operations per second by element type, a multiply-add counting as two; of int8 and bf16 those of dot
+    products, if the machine has such instructions. `region_warm` and `region_paused`:
     seconds that a parallel region costs beyond its work, right after another one and after a pause of 10 ms.
     """
 
@@ -146,6 +147,24 @@ def fma_peak(threads: int, element: str = "f32", *, repeats: int = 300_000) -> f
     return best
 
 
+DOT_PRODUCTS = {"vpdpbusd": ("int8", 4), "sdot": ("int8", 4), "vdpbf16ps": ("bf16", 2)}
+"""Instruction -> what it multiplies, and how many products it adds up per 32 bits."""
+
+
+def dot_peak(threads: int, instruction: str, parts: int, *, repeats: int = 300_000) -> float:
+    """Operations per second of dot products in registers, as `fma_peak`."""
+    from aicc.transforms.target_facts import facts_of
+
+    lanes = facts_of("host").lanes(32)
+    best = 0.0
+    for chains in (8, 12):
+        seconds = _seconds_per_repeat(
+            lambda n, c=chains: dot_program(threads, c, lanes, n, instruction, parts), threads, repeats
+        )
+        best = max(best, 2 * parts * threads * chains * lanes / seconds)
+    return best
+
+
 def bandwidths(threads: int, *, moved: int = 200 << 20) -> tuple[Bandwidth, ...]:
     """
     Read and copy bandwidth with the data in each cache and in memory; about `moved` bytes per thread are moved a call.
@@ -194,9 +213,15 @@ def region_costs(threads: int, regions: int = 64) -> tuple[float, float]:
 
 def limits(threads: int, *, quick: bool = False) -> Limits:
     """All limits of this machine for a number of threads; `quick` leaves out what no roofline needs."""
+    from aicc.transforms.target_facts import facts_of
+
     flops = {"f32": fma_peak(threads)}
     if quick:
         return Limits(flops, bandwidths(threads, moved=50 << 20))
     flops["f64"] = fma_peak(threads, "f64")
+    for name in facts_of("host").dot_products:
+        if name in DOT_PRODUCTS:
+            element, parts = DOT_PRODUCTS[name]
+            flops[element] = dot_peak(threads, name, parts)
     warm, paused = region_costs(threads) if threads > 1 else (0.0, 0.0)
     return Limits(flops, bandwidths(threads), warm, paused)

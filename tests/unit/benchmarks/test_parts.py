@@ -4,6 +4,7 @@ import math
 from pathlib import Path
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import onnx
 import onnxruntime
@@ -15,7 +16,7 @@ from benchmarks.cases import Case, Work, work_of
 from benchmarks.costs import Costs, costs_of, costs_table
 from benchmarks.kernels.catalog import kernel_cases
 from benchmarks.kernels.convolution import Convolution, convolution, convolution_counts, convolutions_of
-from benchmarks.machine import copy_program, fma_program, read_program, regions_program
+from benchmarks.machine import copy_program, dot_program, fma_program, read_program, regions_program
 from benchmarks.models import sample_inputs
 from benchmarks.networks import bert, mobile, resnet, small, unet, vit
 from benchmarks.networks.catalog import folder_cases
@@ -109,6 +110,23 @@ def test_a_fma_program_computes_its_recurrence():
     for _ in range(5):
         expected = x[0] * expected + x[1]
     np.testing.assert_allclose(model(x)[0], expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize("parts", [2, 4])
+def test_a_dot_program_adds_products_up(parts: int):
+    # No instruction of this name: every machine computes it part by part.
+    model = aicc.compile(dot_program(2, 3, 4, 5, "plain", parts), threads=2, opt_level=0)
+    rng = np.random.default_rng(parts)
+    if parts == 2:
+        numbers = rng.standard_normal((3, 4, 2)).astype(ml_dtypes.bfloat16)
+        x, wide = numbers.view(np.int32)[..., 0], numbers.astype(np.float64)
+        start, product = x.view(np.float32).astype(np.float64), (wide[0] * wide[1]).sum(-1)
+    else:
+        numbers = rng.integers(-128, 128, (3, 4, 4)).astype(np.int8)
+        x = numbers.view(np.int32)[..., 0]
+        start, product = x, (numbers[0].view(np.uint8).astype(np.int32) * numbers[1]).sum(-1, dtype=np.int32)
+    expected = np.broadcast_to(start + 5 * product, (2, 3, 4))
+    np.testing.assert_allclose(model(x)[0], expected, rtol=0 if parts == 4 else 1e-5, atol=0 if parts == 4 else 1e-5)
 
 
 def test_read_and_copy_programs_touch_everything():
