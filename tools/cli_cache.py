@@ -56,7 +56,7 @@ def _info(cache: Cache) -> Iterator[str]:
     for suffix, kind in _KINDS.items():
         sizes = [entry.size for entry in entries if entry.path.suffix == suffix]
         if sizes:
-            yield f"  {len(sizes)} {kind}, {_megabytes(sum(sizes))}"
+            yield f"  {kind}: {len(sizes)}, {_megabytes(sum(sizes))}"
 
 
 def _megabytes(size: int) -> str:

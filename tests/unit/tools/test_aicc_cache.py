@@ -28,7 +28,7 @@ def test_info_and_clear(model: Path, capsys: pytest.CaptureFixture[str]):
     assert printed(capsys, "info") == f"{folder}: 0.0 MB of at most 4295.0 MB\n"
     aicc.compile(model)
     (folder / "mine.txt").write_text("not an entry")
-    assert "\n  1 programs, 0.0 MB\n" in printed(capsys, "info")
+    assert "\n  programs: 1, 0.0 MB\n" in printed(capsys, "info")
     assert printed(capsys, "clear").endswith(f"entries removed from {folder}\n")
     assert [path.name for path in folder.iterdir()] == ["mine.txt"]
 
