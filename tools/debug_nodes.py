@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 import numpy as np
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, ModuleOp, StringAttr
@@ -153,6 +154,8 @@ class _Walk:
         self._found: list[NodeError] = []
         self._inside: dict[Operation, tuple[Arrays, Mapping[str, int]]] = {}
         """What kernels in loops and branches were given first, in the numpy meaning."""
+        self._makers: dict[str, tuple[KernelOp, Arrays, Mapping[str, int]]] = {}
+        """The kernel in the loop or branch at hand that makes a NaN or infinity first, and what it was given."""
         self._references: list[list[np.ndarray]] = []
 
     def errors(self) -> Iterator[NodeError]:
@@ -164,9 +167,8 @@ class _Walk:
             op: Operation, operands: Arrays, symbols: Mapping[str, int], meaning: Callable[[], Arrays]
         ) -> Arrays:
             if op.parent is not self.main.body.block or not _is_kernel(op):
-                if isinstance(op, KernelOp):
-                    self._inside.setdefault(op, (operands, dict(symbols)))
-                return meaning()
+                return self._watched_inside(op, operands, symbols, meaning())
+            self._makers.clear()
             given = [next(rest) if is_tensor(result.type) else None for result in op.results]
             expected = self._meaning(op, operands, symbols, meaning)
             results = [e if g is None else g for g, e in zip(given, expected, strict=True)]
@@ -175,6 +177,16 @@ class _Walk:
 
         evaluate_function(self.main, self.inputs, self.module, watch=compare)
         yield from self._found
+
+    def _watched_inside(self, op: Operation, operands: Arrays, symbols: Mapping[str, int], results: Arrays) -> Arrays:
+        """Notes what a kernel in a loop or branch was given."""
+        if isinstance(op, KernelOp):
+            seen = operands, dict(symbols)
+            self._inside.setdefault(op, seen)
+            for what, test in _NOT_FINITE.items():
+                if any(map(test, results)) and not any(map(test, operands)):
+                    self._makers.setdefault(what, (op, *seen))
+        return results
 
     def _reference(
         self, op: Operation, operands: Arrays, symbols: Mapping[str, int], meaning: Callable[[], Arrays]
@@ -247,7 +259,7 @@ class _Walk:
         self, op: Operation, operands: Arrays, symbols: Mapping[str, int], found: Sequence[np.ndarray]
     ) -> Iterator[Made]:
         """What is not finite in `found`, although it is in `operands`, and the op within that makes it."""
-        for what, test in (("NaN", _has_nan), ("infinity", _has_infinity)):
+        for what, test in _NOT_FINITE.items():
             if not any(map(test, found)) or any(map(test, operands)):
                 continue
             inner = self._maker(op, operands, symbols, what, test)
@@ -267,6 +279,8 @@ class _Walk:
         test: Callable[[np.ndarray], bool],
     ) -> Made | None:
         """The first op in `op` whose numpy meaning makes it."""
+        if not isinstance(op, KernelOp) and what in self._makers:
+            return self._maker(*self._makers[what], what, test)
         makers: list[Made] = []
 
         def watch(inner: Operation, given: Arrays, symbols: Mapping[str, int], meaning: Callable[[], Arrays]) -> Arrays:
@@ -309,6 +323,10 @@ def _has_nan(array: np.ndarray) -> bool:
 
 def _has_infinity(array: np.ndarray) -> bool:
     return _is_floating(array) and bool(np.isinf(array).any())
+
+
+_NOT_FINITE: Mapping[str, Callable[[np.ndarray], bool]] = MappingProxyType({"NaN": _has_nan, "infinity": _has_infinity})
+"""What is not finite, and whether there is such an element."""
 
 
 def _is_floating(array: np.ndarray) -> bool:

@@ -200,6 +200,23 @@ def test_who_makes_nan_and_infinity(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "no node makes a NaN or infinity" in capsys.readouterr().out
 
 
+def test_who_makes_nan_in_a_loop(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    """`x = sqrt(x - 1)` from 1 on: 0, then NaN."""
+    inside = [
+        helper.make_node("Sub", ["a", "one"], ["d"], name="less"),
+        helper.make_node("Sqrt", ["d"], ["t"], name="the root"),
+        helper.make_node("Identity", ["going"], ["go on"]),
+    ]
+    infos = [helper.make_value_info(name, onnx.TypeProto()) for name in ("i", "going", "a", "go on", "t")]
+    loop = helper.make_node(
+        "Loop", ["n", "", "x"], ["y"], "loop", body=helper.make_graph(inside, "b", infos[:3], infos[3:])
+    )
+    path = save(tmp_path / "model.onnx", [loop], {"one": np.float32(1), "n": np.array(3)})
+    np.save(tmp_path / "x.npy", np.ones((1, 12), np.float32))
+    assert main(["debug", str(path), "--input", f"x={tmp_path / 'x.npy'}", "--check-nan"]) == 1
+    assert capsys.readouterr().out == "first: the root (graph.sqrt) makes NaN at [0, 0] of -1\n"
+
+
 def test_nan_in_compiled_code_only(model: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
     monkeypatch.setattr(ErfOp, "scalar", lambda self, b, x: b.sqrt(b.sub(x, b.mul(x, b.const(3.0, x.type)))))
     assert main(["debug", str(model), "--size", "N=5", "--check-nan"]) == 1
