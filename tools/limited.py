@@ -13,6 +13,7 @@ import faulthandler
 import gc
 import math
 import os
+import re
 import resource
 import select
 import signal
@@ -31,6 +32,10 @@ ANSWER, FAILURE, CRASH, TIMEOUT, MEMORY_OUT = "answer", "failure", "crash", "tim
 
 _WALL = 12
 """Times the seconds of a limit that may pass on the clock, for a child that waits or shares its core with others."""
+
+
+_PLACE = re.compile(r'^Current thread.*\n  File "(?:.*/)?(.*)", line (\d+) in (.*)$', re.MULTILINE)
+"""What `faulthandler` writes of the innermost call."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +84,8 @@ def run_limited(work: Callable[[], str], limits: Limits | None = None) -> Outcom
         log.seek(0)
         output = log.read().decode("utf-8", "replace")
     kind, text = _verdict(data, status, in_time)
+    if kind == CRASH and (place := _PLACE.search(output)) is not None:
+        text += f" in {place[3]} ({place[1]}:{place[2]})"
     return Outcome(kind, text, output, usage.ru_utime + usage.ru_stime, usage.ru_maxrss << 10)
 
 
@@ -118,9 +125,9 @@ def _verdict(data: bytes, status: int, in_time: bool) -> tuple[str, str]:
 
 def _child(work: Callable[[], str], limits: Limits, writer: int, log: int) -> NoReturn:
     try:
-        faulthandler.disable()
         os.dup2(log, 1)
         os.dup2(log, 2)
+        faulthandler.enable(log)  # A crash that is seen once must say where it was.
         memory = limits.memory + _data_bytes()
         seconds = math.ceil(limits.seconds)
         resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))

@@ -9,6 +9,8 @@ channels of one convolution, which are then moved to space.
 
 With dilation, `u[j] = x[j / s]` where `s` divides `j` and 0 elsewhere is convolved: padded by
 `(kernel-1)*dilation - pad`, with the filters mirrored and their channels exchanged.
+
+The zeros beside the input and behind the taps take part in the sums: NaN where they meet an infinity or NaN.
 """
 
 from __future__ import annotations

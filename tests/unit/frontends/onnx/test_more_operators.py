@@ -65,6 +65,13 @@ def test_conv_transpose(shape, weight, strides, pads, dilations, groups, extra, 
     close(result, expected + bias.reshape(-1, *[1] * (x.ndim - 2)))
 
 
+def test_conv_transpose_by_an_infinite_weight_counts_zeros_beside_the_input():
+    x, w = np.array([[[1, 2, 3, 4]]], np.float32), np.array([[[1, np.inf, 2]]], np.float32)
+    with np.errstate(invalid="ignore"):
+        (found,) = run_op("ConvTranspose", [x, w])
+    np.testing.assert_array_equal(found, [[[np.nan, np.inf, np.inf, np.inf, np.inf, np.nan]]])
+
+
 @pytest.mark.parametrize("auto_pad, low", [("SAME_UPPER", 0), ("SAME_LOWER", 1)])
 def test_conv_transpose_pads_by_itself(auto_pad, low):
     x, w = floats(1, 1, 4), floats(1, 1, 3)
