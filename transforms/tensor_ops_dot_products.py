@@ -135,7 +135,7 @@ class DotProducts:
             return
         found = self._sides(function, op, factors, 2)
         if found is None:
-            self._one_by_one(function, op, factors)
+            self._one_by_one(function, op)
             return
         reduction, sides = found
         # The constant operand in the fewest bits, on the right.
@@ -172,9 +172,7 @@ class DotProducts:
 
         Zero points are taken out of the products, as the instruction has no room for differences.
         """
-        for position in range(len(op.inputs)):
-            pad_bytes(op, position)
-        self._compute_in_place(op)
+        self._see_bytes(op)
         factors = find_factors(op)
         if factors is None:
             return False
@@ -198,12 +196,16 @@ class DotProducts:
             return True
         return False
 
-    def _one_by_one(self, function: FuncOp, op: StructuredOp, factors: Sequence[Factor]) -> None:
+    def _one_by_one(self, function: FuncOp, op: StructuredOp) -> None:
         """
         Multiplies bytes by pairs whose second part is 0, where no neighbours are summed up (one channel per group).
 
         One instruction multiplies and adds in i32, which no other does; the zero point would be a second one.
         """
+        self._see_bytes(op)
+        factors = find_factors(op)
+        if factors is None:
+            return
         for left, right in (factors, factors[::-1]):
             constant = self._is_constant(function, op, right)
             if not constant or not fits(right.range, 16) or not can_take_out(op, left, right):
@@ -224,6 +226,12 @@ class DotProducts:
                 _inline_all(sums)
                 self.outliner.outline(function, sums, "sums")
             return
+
+    def _see_bytes(self, op: StructuredOp) -> None:
+        """Has `op` read bytes, padding included, from which it takes zero points itself."""
+        for position in range(len(op.inputs)):
+            pad_bytes(op, position)
+        self._compute_in_place(op)
 
     def _compute_in_place(self, op: StructuredOp) -> None:
         """Takes differences that only this op reads into its body, so that they are seen; padding stays beside it."""

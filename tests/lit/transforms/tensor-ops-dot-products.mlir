@@ -447,3 +447,31 @@ func.func private @depthwise(%x: tensor<18x8xui8>, %w: tensor<3x8xi8>, %v: tenso
   } : (tensor<18x8xui8>, tensor<3x8xi8>) -> tensor<16x8xi32>
   func.return %y, %z : tensor<16x8xi32>, tensor<16x8xi32>
 }
+
+// -----
+
+// Padding of the image is stored around the bytes here, too.
+// CHECK-LABEL: func.func private @depthwise_padded(
+// CHECK-NEXT:    tensor_ops.structured (%{{.*}} as affine_map<(d0, d1) -> ((d0 + -1), d1)> fill 7 : i8) over [parallel 18, parallel 8]
+// CHECK:         packed.dot %{{.*}}, %{{.*}} {parts = 2 : i64, using = "pmaddwd256"} : i32, i32 -> i32
+func.func @main(%x: tensor<16x8xui8>) -> tensor<16x8xi32> {
+  %w = tensor_ops.constant dense<-2> : tensor<3x8xi8> : tensor<3x8xi8>
+  %y = tensor_ops.call @depthwise_padded(%x, %w) : (tensor<16x8xui8>, tensor<3x8xi8>) -> tensor<16x8xi32>
+  func.return %y : tensor<16x8xi32>
+}
+func.func private @depthwise_padded(%x: tensor<16x8xui8>, %w: tensor<3x8xi8>) -> tensor<16x8xi32> attributes {aicc.kernel, aicc.symbols = []} {
+  %d = tensor_ops.structured (%x as affine_map<(d0, d1) -> (d0, d1)>) over [parallel 16, parallel 8] body (%a: i8) {
+    %0 = arith.extui %a : i8 to i16
+    %1 = arith.constant 7 : i16
+    %2 = arith.subi %0, %1 : i16
+    tensor_ops.yield %2 : i16
+  } : (tensor<16x8xui8>) -> tensor<16x8xi16>
+  %y = tensor_ops.structured (%d as affine_map<(d0, d1, d2) -> (d0 + d2 - 1, d1)> fill 0 : i16, %w as affine_map<(d0, d1, d2) -> (d2, d1)>) over [parallel 16, parallel 8, reduction 3] init [0 : i32] body (%a: i16, %b: i8, %acc: i32) {
+    %0 = arith.extsi %a : i16 to i32
+    %1 = arith.extsi %b : i8 to i32
+    %2 = arith.muli %0, %1 : i32
+    %3 = arith.addi %acc, %2 : i32
+    tensor_ops.yield %3 : i32
+  } : (tensor<16x8xi16>, tensor<3x8xi8>) -> tensor<16x8xi32>
+  func.return %y : tensor<16x8xi32>
+}
