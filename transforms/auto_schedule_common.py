@@ -50,9 +50,13 @@ class Kernel:
         return position is not None and position in self.constants
 
 
-def vector_width(nest: Nest, facts: TargetFacts) -> int:
-    """Lanes of one register, by the widest values that the nest computes with."""
-    widths = [access.bytes for access in nest.accesses]
+def vector_width(nest: Nest, facts: TargetFacts, lane: Loop | None = None) -> int:
+    """
+    Lanes of one register, by the widest values that the nest computes with.
+
+    Of what is the same for all lanes along `lane`, as the number of a row that is copied, there are no vectors.
+    """
+    widths = [access.bytes for access in nest.accesses if lane is None or access.is_store or access.depends(lane)]
     for loop in nest.reductions:
         widths += [element_bytes(value.type) for value in loop.op.inits if not isinstance(value.type, IndexType)]
     # Halves are computed in single precision.

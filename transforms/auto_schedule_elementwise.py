@@ -46,9 +46,9 @@ def collapsible(nest: Nest, outer: Loop, inner: Loop) -> bool:
 
 def lane_order(kernel: Kernel, nest: Nest) -> list[Loop]:
     """The loops by cost of moving data with them along the lanes, cheapest first, inner ones before outer."""
-    width = vector_width(nest, kernel.facts)
 
     def cost(loop: Loop) -> float:
+        width = vector_width(nest, kernel.facts, loop)
         total = 0.0
         blocked = transposed_block(kernel, nest, loop) is not None
         for access in nest.accesses:
@@ -153,7 +153,7 @@ def schedule_elementwise(kernel: Kernel, nest: Nest, lane: Loop) -> None:
     handles = [writer.loop(loop.label) for loop in loops]
     trips = [loop.trips for loop in loops]
     certain = [certain_trips(loop, loop.trips) for loop in loops]
-    width = vector_width(nest, kernel.facts)
+    width = vector_width(nest, kernel.facts, lane)
     cycles = nest.iterations * (nest.body_ops + 20 * nest.heavy_ops + 2 * len(nest.accesses)) / width
     outer = [loop for loop in loops if loop is not lane]
     past = goes_past_caches(kernel, nest)
