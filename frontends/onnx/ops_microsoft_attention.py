@@ -25,6 +25,8 @@ _SCORES = Unavailable("(the scores) is not supported")
 def per_head(f: Formula, x: SSAValue, count: int) -> SSAValue:
     """`[batch, length, count * size]` as `[batch, count, length, size]`."""
     dims = dims_of(x.type)
+    if count < 1:
+        f.ctx.fail(f"the number of heads is {count}, expected at least 1")
     if len(dims) != 3 or (isinstance(dims[2], int) and dims[2] % count):
         f.ctx.fail(f"queries, keys or values have shape {shape_text(dims)}, expected 3 axes and {count} heads")
     batch, length, width = dims

@@ -242,3 +242,10 @@ def test_what_is_not_supported():
         import_onnx(proto)
     proto, feeds = one_node("FusedGemm", [floats(2, 2), floats(2, 2)], domain="com.microsoft")
     assert run(proto, feeds)[0].shape == (2, 2)
+
+
+@pytest.mark.parametrize("heads", [0, -1])
+def test_attention_of_no_heads_is_refused(heads: int) -> None:
+    x = np.zeros((1, 2, 3), np.float32)
+    with pytest.raises(ModelError, match=f"number of heads is {heads}, expected at least 1"):
+        import_onnx(one_node("MultiHeadAttention", [x, x, x], domain="com.microsoft", num_heads=heads)[0])
