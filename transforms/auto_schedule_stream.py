@@ -9,15 +9,13 @@ from end to end, while the results, in the first-level cache, take them in.
 
 from __future__ import annotations
 
-from math import prod
-
 from aicc.transforms.auto_schedule_common import Kernel, vector_width
 from aicc.transforms.auto_schedule_threads import Shared, certain_trips, spread
 from aicc.transforms.loops_cost import BYTES_PER_CYCLE
 from aicc.transforms.loops_facts import Access, Loop, Nest
 from aicc.transforms.loops_split_reduction import can_split
 
-STREAMS = 6
+STREAMS = 8
 """Rows read side by side: as many as prefetchers follow and, a power of two of bytes apart, the ways of a set hold."""
 
 SHORT_BYTES = 8192
@@ -26,10 +24,16 @@ Bytes of a row up to which rows that follow each other in memory, and come from 
 side by side, prefetchers would find a new start every few lines in each of them.
 """
 
+VECTORS = 2
+"""Registers that are read of each row in turn: a cache line or two, so that no stream waits long for its turn."""
+
+VECTORS_ALONE = 4
+"""The same where rows are read one after the other."""
+
 MOST_ROWS = 4
 """Rows of results up to which nothing is gained by keeping sums in registers."""
 
-CHUNK_BYTES = 16384
+CHUNK_BYTES = 4096
 """Bytes of a row that a thread reads in one go, at least: each start anew costs the latency of a few lines."""
 
 CHUNK_BYTES_CONSTANT = 2048
@@ -76,7 +80,8 @@ def schedule_stream(kernel: Kernel, nest: Nest, lane: Loop, matrix: Access) -> N
     writer, width = kernel.writer, vector_width(nest, kernel.facts)
     (steps,) = nest.chains[0]
     rows = _rows(nest, lane, matrix)
-    vectors = 4 if prod(row.trips for row in rows) < MOST_ROWS else 2
+    streams = _side_by_side(kernel, nest, lane, steps, matrix)
+    vectors = VECTORS if streams > 1 else VECTORS_ALONE
     lanes = vectors * width
     others = [loop for loop in nest.parallel if loop is not lane and loop not in rows]
     loops = [*others, lane, *rows]
@@ -97,7 +102,6 @@ def schedule_stream(kernel: Kernel, nest: Nest, lane: Loop, matrix: Access) -> N
             parts = lane.trips // share
             spread(kernel, [Shared(tiled.outers[0], parts, certain_trips(lane, parts))], cycles)
             columns, label = tiled.inners[0], label + ".i"
-    streams = _side_by_side(kernel, nest, lane, steps, matrix)
     order = f"{streams} rows of memory side by side" if streams > 1 else "rows of memory one after the other"
     writer.split_reduction(writer.loop(steps.label), columns, streams, False, f"{order}, from end to end")
     writer.unroll(writer.loop(steps.label), streams, "few steps")
