@@ -25,7 +25,7 @@ func.func private @short_rows(%x: memref<32x256x512xf32>, %o: memref<32x512xf32>
 // In the cache, and with long rows, several rows side by side: results are loaded and stored less often.
 // CHECK-LABEL: @in_cache(
 // CHECK:       @in_cache_schedule
-// CHECK:         schedule.split_reduction {{.*}} {size = 6 : i64
+// CHECK:         schedule.split_reduction {{.*}} {size = 8 : i64
 func.func private @in_cache(%x: memref<8x256x512xf32>, %o: memref<8x512xf32>)
     attributes {aicc.kernel, aicc.num_outputs = 1 : i64} {
   %z = arith.constant 0.0 : f32
@@ -44,7 +44,7 @@ func.func private @in_cache(%x: memref<8x256x512xf32>, %o: memref<8x512xf32>)
 
 // CHECK-LABEL: @long_rows(
 // CHECK:       @long_rows_schedule
-// CHECK:         schedule.split_reduction {{.*}} {size = 6 : i64
+// CHECK:         schedule.split_reduction {{.*}} {size = 8 : i64
 func.func private @long_rows(%x: memref<4x256x8192xf32>, %o: memref<4x8192xf32>)
     attributes {aicc.kernel, aicc.num_outputs = 1 : i64} {
   %z = arith.constant 0.0 : f32
