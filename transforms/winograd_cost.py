@@ -4,7 +4,8 @@ Whether a 3x3 convolution is done by Winograd's algorithm, and with how many out
 Reckoned cycles, from numbers of instructions per port and bytes moved. Winograd's algorithm saves products
 (by 9 m^2 / (m + 2)^2: 2.25 for m = 2, 4 for m = 4); it costs the transforms, tiles that hang over the border, and
 weights that are 16 / 9 or 4 times as large, which come from memory in a model that has more of them than fit the
-last-level cache. Small images of many channels (the last layers of a classifier) are bound by the weights.
+last-level cache while the arithmetic goes on. Small images of many channels (the last layers of a classifier) are
+bound by the weights.
 """
 
 from __future__ import annotations
@@ -21,8 +22,17 @@ EFFICIENCY = 0.9
 LEAST_GAIN = 1.15
 """How much cheaper than directly a convolution must be by Winograd's algorithm."""
 
+LEAST_GAIN_OVER_FEWER = 1.3
+"""How much cheaper it must be with more outputs per tile, whose errors, weights and parts for threads are larger."""
+
 THREADS = 2
 """Threads that are reckoned to share the arithmetic, at most; they share what memory delivers, too."""
+
+WEIGHT_BYTES_PER_CYCLE = 12.0
+"""What all threads together read in sequence from memory."""
+
+FELT = 0.5
+"""Part of the shorter one of arithmetic and reading weights that the other does not hide."""
 
 OPS_IN_ROW = {2: 4, 4: 12}
 """Operations of one row of an input or output transform."""
@@ -48,7 +58,7 @@ class ConvolutionSize:
 def direct_cycles(size: ConvolutionSize, facts: TargetFacts) -> float:
     """Reckoned cycles of direct convolution at a good share of the peak."""
     products = size.batch * size.rows * size.columns * TAPS * TAPS * size.channels * size.result_channels
-    cycles = _shared(_product_cycles(products, facts), facts) + _weight_cycles(size, TAPS)
+    cycles = _together(_shared(_product_cycles(products, facts), facts), _weight_cycles(size, TAPS))
     return cycles / 2 if size.paired else cycles
 
 
@@ -64,13 +74,18 @@ def winograd_cycles(size: ConvolutionSize, outputs: int, facts: TargetFacts) -> 
     vectors_in, vectors_out = -(-size.channels // lanes), -(-size.result_channels // lanes)
     transforms = tiles * (vectors_in * into + vectors_out * out)
     moved = 2 * n * n * tiles * (size.channels + size.result_channels) * ELEMENT / BYTES_PER_CYCLE[0]
-    return _shared(_product_cycles(products, facts) + transforms + moved, facts) + _weight_cycles(size, n)
+    arithmetic = _shared(_product_cycles(products, facts) + transforms + moved, facts)
+    return _together(arithmetic, _weight_cycles(size, n))
 
 
 def choose_outputs(size: ConvolutionSize, facts: TargetFacts) -> int | None:
-    """Outputs per tile and dimension of the cheapest Winograd algorithm; `None` if none is worth it."""
-    cycles, outputs = min((winograd_cycles(size, m, facts), m) for m in POINTS)
-    return outputs if cycles * LEAST_GAIN <= direct_cycles(size, facts) else None
+    """Outputs per tile and dimension of the Winograd algorithm to use; `None` if none is worth it."""
+    best, cycles = None, direct_cycles(size, facts)
+    for outputs in sorted(POINTS):
+        found = winograd_cycles(size, outputs, facts)
+        if found * (LEAST_GAIN if best is None else LEAST_GAIN_OVER_FEWER) <= cycles:
+            best, cycles = outputs, found
+    return best
 
 
 def _product_cycles(products: int, facts: TargetFacts) -> float:
@@ -79,7 +94,11 @@ def _product_cycles(products: int, facts: TargetFacts) -> float:
 
 def _weight_cycles(size: ConvolutionSize, width: int) -> float:
     """To read weights of so many rows and columns per pair of channels from memory, once."""
-    return width * width * size.channels * size.result_channels * ELEMENT / BYTES_PER_CYCLE[2]
+    return width * width * size.channels * size.result_channels * ELEMENT / WEIGHT_BYTES_PER_CYCLE
+
+
+def _together(arithmetic: float, weights: float) -> float:
+    return max(arithmetic, weights) + FELT * min(arithmetic, weights)
 
 
 def _shared(cycles: float, facts: TargetFacts) -> float:

@@ -246,6 +246,10 @@ def test_switched_off() -> None:
     [
         (ConvolutionSize(1, 56, 56, 64, 64), 4),
         (ConvolutionSize(1, 28, 28, 128, 128), 4),
+        # Fewer tiles: weights of 36 products each are too many, then those of 16 are.
+        (ConvolutionSize(1, 14, 14, 256, 256), 2),
+        (ConvolutionSize(1, 7, 7, 512, 512), 2),
+        (ConvolutionSize(1, 4, 4, 512, 512), None),
         (ConvolutionSize(1, 224, 224, 64, 64), 4),
         (ConvolutionSize(1, 224, 224, 3, 64), None),
         (ConvolutionSize(1, 1, 1, 512, 512), None),
