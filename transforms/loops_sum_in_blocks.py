@@ -11,7 +11,8 @@ The bound on the rounding error of n terms added one after the other grows with 
 b + n/b (Higham, Accuracy and Stability of Numerical Algorithms, 2nd edition, section 4.2). Where a sum runs through
 nested loops, the outermost loop whose terms fit in a block starts from zero instead. So does a block of a reduction
 that waits in memory for the next one. Blocks are of one size as nearly as can be. Sums up to the length stay as they
-are, and so do those whose number of terms is not known; loops that carry anything but sums are left alone.
+are, and so do those whose number of terms is not known; loops that carry anything but sums are left alone. A kernel may
+ask for shorter blocks (`aicc.sum_length`).
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from xdsl.utils.exceptions import PassFailedException
 from aicc.dialects.loops import BroadcastOp, ForOp, LoadOp
 from aicc.dialects.loops.access import lanes_of, scalar_of
 from aicc.dialects.loops.attrs import ReduceKind
-from aicc.dialects.loops.functions import kernels
+from aicc.dialects.loops.functions import kernels, sum_length
 from aicc.transforms.kernel_unit import KernelUnit
 from aicc.transforms.loops_nest import StepError
 from aicc.transforms.loops_reduction import identity_of, reductions_of
@@ -42,8 +43,8 @@ LENGTH = 256
 
 
 def sum_in_blocks(kernel: FuncOp, length: int = LENGTH) -> int:
-    """Splits the long sums of a kernel; how many loops were changed."""
-    count = 0
+    """Splits the long sums of a kernel, which may ask for shorter blocks; how many loops were changed."""
+    count, length = 0, sum_length(kernel, length)
     pending: list[Operation] = [kernel]
     while pending:
         for region in pending.pop().regions:

@@ -35,19 +35,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ArrayAttr, FunctionType, ModuleOp, UnitAttr
+from xdsl.dialects.builtin import ArrayAttr, FunctionType, IntegerAttr, ModuleOp, UnitAttr, i64
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, BlockArgument, Region
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
-from aicc.dialects.tensor_ops.ops import KERNEL_ATTRIBUTE, SYMBOLS_ATTRIBUTE, CallOp
+from aicc.dialects.tensor_ops.ops import KERNEL_ATTRIBUTE, SUM_LENGTH_ATTRIBUTE, SYMBOLS_ATTRIBUTE, CallOp
 from aicc.transforms.loops_facts import guess
 from aicc.transforms.target_facts import TargetFacts, facts_of
 from aicc.transforms.tensor_ops_constants import constant_arguments
 from aicc.transforms.tensor_ops_convolution import Convolution, find_convolution
 from aicc.transforms.tensor_ops_dot_products import takes_pairs
-from aicc.transforms.winograd_cost import ConvolutionSize, choose_outputs
+from aicc.transforms.winograd_cost import SUM_LENGTHS, ConvolutionSize, choose_outputs, sum_length
 from aicc.transforms.winograd_matrices import POINTS, TAPS, Winograd, winograd
 from aicc.transforms.winograd_ops import Builder, tiles_of, weight_transform
 
@@ -136,6 +136,10 @@ class Rewriting:
         op.detach()
         op.erase()
         block.erase_arg(weight)
+        channels = op.dims[convolution.channel]
+        assert isinstance(channels, int)
+        length = sum_length(algorithm.outputs, channels) or SUM_LENGTHS[-1]
+        function.attributes[SUM_LENGTH_ATTRIBUTE] = IntegerAttr(length, i64)
         function.function_type = FunctionType.from_lists(
             [arg.type for arg in block.args], function.function_type.outputs.data
         )

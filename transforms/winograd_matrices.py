@@ -74,6 +74,19 @@ class Winograd:
         ]
         return Fraction(max(rows)) ** 2
 
+    @property
+    def noise(self) -> float:
+        """
+        How products that are each disturbed in proportion to their size disturb the results of one dimension: their
+        variance, on average, for operands of variance 1. That of direct summation is `TAPS`.
+        """
+        sizes = [
+            sum(g * g for g in weights) * sum(b * b for b in inputs)
+            for weights, inputs in zip(self.weight, self.input, strict=True)
+        ]
+        sums = [sum(a * a * size for a, size in zip(row, sizes, strict=True)) for row in self.output]
+        return float(Fraction(sum(sums)) / len(sums))
+
 
 @cache
 def winograd(outputs: int) -> Winograd:

@@ -3,7 +3,8 @@ Functions at this level: their symbols and their destinations.
 
 A function's symbols are its first index arguments, named in order by the attribute `aicc.symbols`. A kernel (unit
 attribute `aicc.kernel`) has no results: its last `aicc.num_outputs` arguments are the buffers it fills. The
-`aicc.num_scratch` arguments before those are buffers of undefined content for it to use.
+`aicc.num_scratch` arguments before those are buffers of undefined content for it to use. `aicc.sum_length` is how
+many terms its sums may add one after the other, where that is fewer than for others.
 """
 
 from __future__ import annotations
@@ -19,11 +20,18 @@ KERNEL = "aicc.kernel"
 SYMBOLS = "aicc.symbols"
 NUM_OUTPUTS = "aicc.num_outputs"
 NUM_SCRATCH = "aicc.num_scratch"
+SUM_LENGTH = "aicc.sum_length"
 
 
 def is_kernel(func: FuncOp) -> bool:
     """Whether the function is a kernel with a body."""
     return KERNEL in func.attributes and bool(func.body.blocks)
+
+
+def sum_length(func: FuncOp, otherwise: int) -> int:
+    """How many terms sums of the function add one after the other, at most: `otherwise` where it does not say."""
+    stated = func.attributes.get(SUM_LENGTH)
+    return min(stated.value.data, otherwise) if isinstance(stated, IntegerAttr) else otherwise
 
 
 def kernels(module: ModuleOp) -> Iterator[FuncOp]:

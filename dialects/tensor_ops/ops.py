@@ -62,6 +62,9 @@ Array = np.ndarray[Any, np.dtype[Any]]
 KERNEL_ATTRIBUTE = "aicc.kernel"
 """Unit attribute of functions that are kernels."""
 
+SUM_LENGTH_ATTRIBUTE = "aicc.sum_length"
+"""Of a kernel whose sums have rounding errors that count more: how many terms may be added one after the other."""
+
 SYMBOLS_ATTRIBUTE = "aicc.symbols"
 """Attribute of functions: the names of the symbols in their types, in the order that callers give their values."""
 

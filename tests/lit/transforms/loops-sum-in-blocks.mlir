@@ -22,6 +22,35 @@ func.func private @long(%a: memref<19xf32>, %o: memref<f32>) attributes {aicc.ke
 
 // -----
 
+// A kernel may ask for shorter blocks, not for longer ones.
+// CHECK-LABEL: @shorter
+// CHECK:         loops.for "k.i" %{{.*}} = 0 to 4 iter_args
+func.func private @shorter(%a: memref<8xf32>, %o: memref<f32>) attributes {aicc.kernel, aicc.num_outputs = 1 : i64, aicc.sum_length = 4 : i64} {
+  %z = arith.constant 1.0 : f32
+  %s = loops.for "k" %k = 0 to 8 iter_args(%acc = %z) -> (f32) {
+    %x = loops.load %a[%k] : memref<8xf32> to f32
+    %n = arith.addf %acc, %x fastmath<reassoc> : f32
+    loops.yield %n : f32
+  }
+  loops.store %s, %o[] : f32 to memref<f32>
+  func.return
+}
+
+// CHECK-LABEL: @no_longer
+// CHECK:         loops.for "k.i" %{{.*}} = 0 to 8 iter_args
+func.func private @no_longer(%a: memref<16xf32>, %o: memref<f32>) attributes {aicc.kernel, aicc.num_outputs = 1 : i64, aicc.sum_length = 64 : i64} {
+  %z = arith.constant 1.0 : f32
+  %s = loops.for "k" %k = 0 to 16 iter_args(%acc = %z) -> (f32) {
+    %x = loops.load %a[%k] : memref<16xf32> to f32
+    %n = arith.addf %acc, %x fastmath<reassoc> : f32
+    loops.yield %n : f32
+  }
+  loops.store %s, %o[] : f32 to memref<f32>
+  func.return
+}
+
+// -----
+
 // A sum through two loops: the inner one is long enough for a block. Vectors start from vectors of zeros.
 // CHECK-LABEL: @nested
 // CHECK:         loops.for "k" %{{.*}} = 0 to 3 iter_args(%[[T:.*]] = %{{.*}}) -> (vector<4xf32>) {

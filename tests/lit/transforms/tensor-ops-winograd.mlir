@@ -8,6 +8,7 @@
 // CHECK-NEXT:    tensor_ops.call @conv(%{{.*}}, %[[U]], %{{.*}}) : (tensor<1x9x12x4xf32>, tensor<36x4x8xf32>, tensor<8xf32>)
 // CHECK-LABEL: func.func private @conv(
 // CHECK-SAME:    %[[X:[a-z0-9]+]]: tensor<1x9x12x4xf32>, %[[U:[a-z0-9]+]]: tensor<36x4x8xf32>, %[[B:[a-z0-9]+]]: tensor<8xf32>
+// CHECK-SAME:    aicc.sum_length = 16
 // CHECK-NEXT:    %[[T:.*]] = tensor_ops.blocks (%[[X]] as affine_map<(d0, d1, d2, d3) -> (0, ((((d0 floordiv 3) * 4) + d3) + -1), ((((d0 mod 3) * 4) + d1) + -1), d2)> block [6] fill 0.000000e+00 : f32) over [parallel 9, parallel 6, parallel 4] to affine_map<(d0, d1, d2, d3) -> (d0, d3, d1, d2)> block [6] body
 // CHECK:           arith.constant 0.87890625 : f32
 // CHECK:         : (tensor<1x9x12x4xf32>) -> tensor<9x6x6x4xf32>
@@ -24,6 +25,7 @@
 // CHECK-COUNT-6:   arith.truncf
 
 // TWO-LABEL: func.func private @conv(
+// TWO-SAME:    aicc.sum_length = 64
 // TWO:         over [parallel 30, parallel 4, parallel 4]
 // TWO:         over [parallel 16, parallel 30, parallel 8, reduction 4]
 

@@ -251,6 +251,7 @@ def test_switched_off() -> None:
         (ConvolutionSize(1, 7, 7, 512, 512), 2),
         (ConvolutionSize(1, 4, 4, 512, 512), None),
         (ConvolutionSize(1, 224, 224, 64, 64), 4),
+        (ConvolutionSize(1, 224, 224, 16, 64), 2),  # More exact than F(4x4).
         (ConvolutionSize(1, 224, 224, 3, 64), None),
         (ConvolutionSize(1, 1, 1, 512, 512), None),
         (ConvolutionSize(1, 4, 4, 2, 2), None),
@@ -258,6 +259,24 @@ def test_switched_off() -> None:
 )
 def test_choices(size: ConvolutionSize, expected: int | None) -> None:
     assert choose_outputs(size, GENERIC) == expected
+
+
+@pytest.mark.parametrize("channels", [64, 256])
+def test_errors_are_at_most_twice_those_of_a_chain(channels: int) -> None:
+    """Of direct summation term by term in f32, root mean square."""
+    x, w = arrays((1, channels, 24, 24), 16)
+    x = np.maximum(x, 0)
+    exact = direct(x, w, (1, 1, 1, 1))
+    padded = np.pad(x[0], ((0, 0), (1, 1), (1, 1)))
+    chain = np.zeros(exact.shape, np.float32)
+    for c, i, j in np.ndindex(channels, 3, 3):
+        chain[0] += w[:, c, i, j, None, None] * padded[c, i : i + 24, j : j + 24]
+    found = compiled(model(x.shape, w, (1, 1, 1, 1)))(x)
+
+    def error(result: np.ndarray) -> float:
+        return float(np.sqrt(np.mean((result.astype(np.float64) - exact) ** 2)))
+
+    assert error(found) <= 2 * error(chain)
 
 
 def test_context_is_not_needed() -> None:
