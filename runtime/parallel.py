@@ -8,10 +8,11 @@ multiple of `grain` iterations but for the last one. Iterations are independent,
 run of neighbours, so that it finds in its caches what it wrote in the loop before; then what the others have left. A
 thread that is held up costs the others the chunk it has in hand, no more.
 
-**Teams.** `aicc_run(main, buffers, sizes, threads, spins)` runs a whole program in one region of the OpenMP runtime:
-thread 0 runs `main`, the others wait for loops of it. A loop is published by a step of `sequence`, for which the others
-watch, first by spinning, then asleep on a futex. `gate` counts the threads in a loop, which thread 0 waits for after it
-has closed the gate: a thread that wakes up late finds the gate closed, and thread 0 has done all the work.
+**Teams.** `aicc_run(main, buffers, sizes, threads, spins)` runs a whole program. The first loop of it that is shared
+opens a region of the OpenMP runtime, which lasts until `main` ends: sizes at which no loop is worth sharing pay for no
+region. Thread 0 runs `main`, the others wait for loops of it. A loop is published by a step of `sequence`, for which
+the others watch, first by spinning, then asleep on a futex. `gate` counts the threads in a loop, which thread 0 waits
+for after it has closed the gate: a thread that wakes up late finds the gate closed, and thread 0 has done all the work.
 
 A loop outside of a team (a kernel that is called by itself) is a region of its own. With one thread, as without an
 OpenMP runtime, for loops of one part or of fewer than `least` iterations per thread, and within a loop that a team
@@ -41,12 +42,14 @@ define void @aicc_run(ptr %main, ptr %buffers, ptr %sizes, i64 %threads, i64 %sp
 """
 
 # The team, in words: 0 sequence, 8 gate, 16 sleepers, 24.. the loop (fn, context, groups, grain, total, chunks), 32
-# threads, 33 spins, 34 stop, 35 main, 36 buffers, 37 sizes, 38 not 0 while it shares a loop; from word 40 on the next
-# chunk of each thread's share, a cache line apart. Bit 32 of the gate is set while it is closed. Each member has the
-# team under the key.
+# threads, 33 spins, 34 stop, 35 not 0 once the others have started, 36 not 0 while it shares a loop; from word 40 on
+# the next chunk of each thread's share, a cache line apart. Bit 32 of the gate is set while it is closed. Each member
+# has the team under the key.
 _OPENMP = """
 @aicc_thread_key = external global i8
 declare void @GOMP_parallel(ptr, ptr, i32, i32)
+declare void @GOMP_parallel_start(ptr, ptr, i32)
+declare void @GOMP_parallel_end()
 declare i32 @omp_get_thread_num()
 declare ptr @pthread_getspecific(i32)
 declare i32 @pthread_setspecific(i32, ptr)
@@ -202,7 +205,7 @@ several:
   %alone = icmp eq ptr %team, null
   br i1 %alone, label %region, label %member
 member:
-  %busy = call i64 @get(ptr %team, i64 38)
+  %busy = call i64 @get(ptr %team, i64 36)
   %inside.loop = icmp ne i64 %busy, 0
   br i1 %inside.loop, label %serial, label %publish
 region:
@@ -212,7 +215,7 @@ region:
   %bytes = add i64 %lines, 320
   %own = alloca i8, i64 %bytes, align 64
   call void @set(ptr %own, i64 32, i64 %count)
-  call void @set(ptr %own, i64 38, i64 1)
+  call void @set(ptr %own, i64 36, i64 1)
   call void @describe(
     ptr %own, ptr %fn, ptr %context, i64 %groups, i64 %grain, i64 %total, i64 %count)
   %count.int = trunc i64 %count to i32
@@ -222,15 +225,24 @@ publish:
   %members = call i64 @get(ptr %team, i64 32)
   call void @describe(
     ptr %team, ptr %fn, ptr %context, i64 %groups, i64 %grain, i64 %total, i64 %members)
-  call void @set(ptr %team, i64 38, i64 1)
+  call void @set(ptr %team, i64 36, i64 1)
   %gate = call ptr @word(ptr %team, i64 8)
   %opened = atomicrmw and ptr %gate, i64 4294967295 release
   call void @publish(ptr %team)
+  %started = call i64 @get(ptr %team, i64 35)
+  %unstarted = icmp eq i64 %started, 0
+  br i1 %unstarted, label %start, label %take.part
+start:
+  call void @set(ptr %team, i64 35, i64 1)
+  %members.int = trunc i64 %members to i32
+  call void @GOMP_parallel_start(ptr @member, ptr %team, i32 %members.int)
+  br label %take.part
+take.part:
   call void @work(ptr %team, i64 0)
   %closed = atomicrmw or ptr %gate, i64 4294967296 acq_rel
   br label %wait
 wait:
-  %tries = phi i64 [0, %publish], [%tries.next, %again]
+  %tries = phi i64 [0, %take.part], [%tries.next, %again]
   %state = load atomic i64, ptr %gate acquire, align 8
   %inside = and i64 %state, 4294967295
   %all = icmp eq i64 %inside, 0
@@ -246,37 +258,23 @@ yield:
 again:
   br label %wait
 left:
-  call void @set(ptr %team, i64 38, i64 0)
+  call void @set(ptr %team, i64 36, i64 0)
   br label %done
 done:
   ret void
 }
 
-; A thread of a team: thread 0 runs main, the others wait for loops.
+; A thread of a team but the first, which runs main: it waits for loops.
 define internal void @member(ptr %team) {
 entry:
   %id.int = call i32 @omp_get_thread_num()
   %id = zext i32 %id.int to i64
-  %threads = call i64 @get(ptr %team, i64 32)
   %spins = call i64 @get(ptr %team, i64 33)
   %gate = call ptr @word(ptr %team, i64 8)
   %sleepers = call ptr @word(ptr %team, i64 16)
   %stop = call ptr @word(ptr %team, i64 34)
   %set = call i32 @pthread_setspecific(i32 KEY, ptr %team)
-  %first = icmp eq i32 %id.int, 0
-  br i1 %first, label %lead, label %wait
-lead:
-  %main.word = call i64 @get(ptr %team, i64 35)
-  %main = inttoptr i64 %main.word to ptr
-  %buffers.word = call i64 @get(ptr %team, i64 36)
-  %buffers = inttoptr i64 %buffers.word to ptr
-  %sizes.word = call i64 @get(ptr %team, i64 37)
-  %sizes = inttoptr i64 %sizes.word to ptr
-  call void %main(ptr %buffers, ptr %sizes, i64 %threads)
-  %cleared = call i32 @pthread_setspecific(i32 KEY, ptr null)
-  store atomic i64 1, ptr %stop release, align 8
-  call void @publish(ptr %team)
-  ret void
+  br label %wait
 wait:
   %last = phi i64 [0, %entry], [%last, %spin], [%last, %slept], [%now, %late], [%now, %worked]
   %tries = phi i64 [0, %entry], [%tries.next, %spin], [0, %slept], [0, %late], [0, %worked]
@@ -335,14 +333,19 @@ several:
   call void @set(ptr %team, i64 8, i64 4294967296)
   call void @set(ptr %team, i64 32, i64 %threads)
   call void @set(ptr %team, i64 33, i64 %spins)
-  %main.word = ptrtoint ptr %main to i64
-  call void @set(ptr %team, i64 35, i64 %main.word)
-  %buffers.word = ptrtoint ptr %buffers to i64
-  call void @set(ptr %team, i64 36, i64 %buffers.word)
-  %sizes.word = ptrtoint ptr %sizes to i64
-  call void @set(ptr %team, i64 37, i64 %sizes.word)
-  %count = trunc i64 %threads to i32
-  call void @GOMP_parallel(ptr @member, ptr %team, i32 %count, i32 0)
+  %set = call i32 @pthread_setspecific(i32 KEY, ptr %team)
+  call void %main(ptr %buffers, ptr %sizes, i64 %threads)
+  %cleared = call i32 @pthread_setspecific(i32 KEY, ptr null)
+  %started = call i64 @get(ptr %team, i64 35)
+  %opened = icmp ne i64 %started, 0
+  br i1 %opened, label %end, label %done
+end:
+  %stop = call ptr @word(ptr %team, i64 34)
+  store atomic i64 1, ptr %stop release, align 8
+  call void @publish(ptr %team)
+  call void @GOMP_parallel_end()
+  br label %done
+done:
   ret void
 }
 declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)

@@ -15,7 +15,7 @@ _OPENMP_LIBRARIES = ("libgomp.so.1", "libomp.so.5", "libomp.so", "libiomp5.so")
 SPINS = 4000
 """How often a thread of a team looks for the next loop before it goes to sleep: about 50 microseconds."""
 
-OPENMP_FUNCTIONS = ("GOMP_parallel", "omp_get_thread_num")
+OPENMP_FUNCTIONS = ("GOMP_parallel", "GOMP_parallel_start", "GOMP_parallel_end", "omp_get_thread_num")
 
 SHARES = (ctypes.c_int64 * 3)()
 """

@@ -1,6 +1,8 @@
 """Loops on threads: each iteration in one part, a thread that is held up costs no more than the part it has in hand."""
 
 import ctypes
+import os
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -79,6 +81,27 @@ def test_work_of_several_threads():
     seen.clear()
     parallel(body, 16, 1, 2)
     assert len(seen) == 2
+
+
+@several
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="threads are counted in /proc")
+def test_threads_start_with_the_first_loop_that_is_shared():
+    def count() -> int:
+        return len(os.listdir("/proc/self/task"))
+
+    seen: list[int] = []
+
+    def main(threads: int) -> None:
+        for total, least in ((1, 0), (5, 2), (8, 0), (8, 0)):
+            parallel(lambda begin, end: None, total, 1, threads, least)
+            seen.append(count() - before)
+
+    # An OpenMP runtime keeps threads of its own for each thread that opens a region.
+    before = count() + 1
+    caller = threading.Thread(target=in_team, args=(main, 4))
+    caller.start()
+    caller.join()
+    assert seen == [0, 0, 3, 3]
 
 
 @several
