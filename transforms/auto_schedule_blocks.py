@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import prod
 
 from xdsl.ir import SSAValue
@@ -29,8 +30,10 @@ from xdsl.ir.affine import AffineDimExpr, AffineExpr
 from aicc.dialects.graph.dims import provably_equal
 from aicc.dialects.loops import AllocOp, ForOp
 from aicc.transforms.auto_schedule_common import Kernel
+from aicc.transforms.auto_schedule_elementwise import collapsible
 from aicc.transforms.auto_schedule_fuse import fuse_neighbours, top_loops
 from aicc.transforms.loops_buffers import shrink_buffers
+from aicc.transforms.loops_collapse import collapse_loops
 from aicc.transforms.loops_dependence import root_of
 from aicc.transforms.loops_facts import Access, Loop, Nest, analyse_nest, guess
 from aicc.transforms.loops_fuse import fuse_loops
@@ -40,6 +43,12 @@ from aicc.transforms.loops_tile import tile_loops
 
 BLOCKS = (96, 48, 24, 12, 6)
 """Rows of a block that are tried: numbers that many register tiles divide."""
+
+OPEN_BLOCK = 24
+"""
+Rows of a block, at least, where there may be any number of rows: weights are read anew for each block. Where there are
+few blocks threads share what is in them.
+"""
 
 SHARE = 0.25
 """Part of the second-level cache that the intermediates of a block may take; inputs need the rest."""
@@ -98,10 +107,40 @@ def fuse_blocks(kernel: Kernel) -> None:
             done.add(label)
             members = _run(_prefix(nests[start:]))
             if len(members) > 1 and (rows := _rows(members)):
-                _try(kernel, members, rows)
+                if not _merge_rows(kernel, members, rows):
+                    _try(kernel, members, rows)
                 break
         else:
             return
+
+
+def _merge_rows(kernel: Kernel, members: Sequence[Member], rows: Sequence[int]) -> bool:
+    """
+    Collapses two loops that are rows, in all members; whether there are such.
+
+    The rows of a batch are in few blocks then, whatever the length of each of its entries.
+    """
+    mark, saved = kernel.writer.mark(), kernel.func.clone()
+    for first, second in pairwise(rows):
+        pairs = [(member.shared[first], member.shared[second]) for member in members]
+        if not all(
+            1 not in (outer.extent, inner.extent)
+            and (outer, inner) in pairwise(member.nest.parallel)
+            and collapsible(member.nest, outer, inner)
+            for member, (outer, inner) in zip(members, pairs, strict=True)
+        ):
+            continue
+        try:
+            for outer, inner in pairs:
+                collapse_loops(outer.op, inner.op)
+                writer = kernel.writer
+                writer.collapse(writer.loop(outer.label), writer.loop(inner.label), "rows of all entries of a batch")
+        except StepError:
+            kernel.writer.undo(mark)
+            kernel.func = saved
+            continue
+        return True
+    return False
 
 
 def _try(kernel: Kernel, members: list[Member], rows: list[int]) -> None:
@@ -250,8 +289,9 @@ class Fusion:
         others = around * prod(trips[row] for row in rows[:-1])
         sizes = [size for size in BLOCKS if size <= max(room, BLOCKS[-1]) and size < trips[rows[-1]]]
         block = sizes[-1] if sizes else 1
+        least = 1 if isinstance(first.shared[rows[-1]].extent, int) else OPEN_BLOCK
         for size in sizes:
-            if others * -(-trips[rows[-1]] // size) >= TILES_PER_CORE * self.kernel.facts.cores:
+            if size <= least or others * -(-trips[rows[-1]] // size) >= TILES_PER_CORE * self.kernel.facts.cores:
                 block = size
                 break
         return [*outer, *rows], block

@@ -51,8 +51,8 @@ MOST_PERMUTED = 4
 UNEVEN = 0.05
 """What an order costs more if its outermost loop has too few iterations for the threads."""
 
-UNKNOWN_BLOCKS = 0.05
-"""What blocks of rows of an unknown number cost more: rows left over cannot share the weights of full tiles then."""
+APART = 0.05
+"""What an order costs more in which rows left over of an unknown number cannot share the weights of full tiles."""
 
 PACK_REUSE = 8
 """An input that is strided along the lanes is packed if each element is used at least so often."""
@@ -309,7 +309,9 @@ def _best_order(
     free = [level for level in levels if level.trips > 1]
     # More loops than this are not permuted: the outer ones stay where they are.
     kept, free = free[:-MOST_PERMUTED], free[-MOST_PERMUTED:]
-    spreads = not kernel.spread and worth_threads(kernel, plan.tile.cycles * steps)
+    # Loops in a block of rows are shared out where there are few blocks: reading the weights is what takes time then.
+    whole = row is None or not row.limit
+    spreads = whole and not kernel.spread and worth_threads(kernel, plan.tile.cycles * steps)
     best: tuple[float, tuple[Level, ...], int] | None = None
     for block in (0, *ROW_BLOCKS):
         choices = list(free)
@@ -330,12 +332,18 @@ def _best_order(
             # Threads need a few iterations of the outermost loop each.
             if order and not kept and order[0].trips < 2 * kernel.facts.cores:
                 cost *= 1.0 + UNEVEN
-            if block and row is not None and not isinstance(row.extent, int):
-                cost *= 1.0 + UNKNOWN_BLOCKS
+            if row is not None and not isinstance(row.extent, int) and (block or not _rows_inside(order, plan)):
+                cost *= 1.0 + APART
             if best is None or cost < best[0] * 0.995:
                 best = (cost, order, block)
     assert best is not None
     return (*fixed, *kept, *best[1]), best[2]
+
+
+def _rows_inside(order: Sequence[Level], plan: LanePlan) -> bool:
+    """Whether the loop over tiles of rows is inside of that over tiles of lanes, if there is more than one of these."""
+    loops = [level.loop for level in order]
+    return plan.lane not in loops or (plan.row in loops and loops.index(plan.row) > loops.index(plan.lane))
 
 
 def _order_tiles(
@@ -440,31 +448,51 @@ def _vectorize(
     around: tuple[SSAValue, SSAValue] | None,
 ) -> None:
     """
-    Makes the loops within tiles axes; rows left over of an unknown number of rows go `REST_ROWS` at a time.
+    Makes the loops within tiles axes. Of an unknown number of rows `REST_ROWS` at a time are left over, of an unknown
+    number of lanes so many registers that no sum waits for another.
 
     `around` has the loops over tiles of lanes and over tiles of rows around these; the former becomes an axis too.
     """
-    writer, row = kernel.writer, plan.row
-    axes = [handle for handle, size in zip(tiled.inners, sizes, strict=True) if size > 1]
-    if row is None or isinstance(row.extent, int) or plan.tile.rows <= REST_ROWS or len(axes) < 2:
-        if axes:
-            writer.vectorize(axes)
+    writer, row, lane = kernel.writer, plan.row, plan.lane
+    inside = [
+        (handle, loop, size) for handle, loop, size in zip(tiled.inners, target, sizes, strict=True) if size > 1
+    ]
+    if not inside:
         return
-    parts = [count_nests(loop.op, size, "peel") if size > 1 else 1 for loop, size in zip(target, sizes, strict=True)]
-    (rows, columns), total = parts[-2:], parts[-2] * parts[-1]
-    rest = range((rows - 1) * columns, total) if rows > 1 else range(0)
-    for positions in (range(total - len(rest)), rest):
-        if not positions:
-            continue
-        chosen = [writer.select(axis, list(positions)) for axis in axes]
-        if positions is rest:
+    axes = [handle for handle, *_ in inside]
+    steps = {lane: _rest_lanes(plan)}
+    if row is not None and len(axes) > 1 and plan.tile.rows > REST_ROWS and not isinstance(row.extent, int):
+        steps[row] = REST_ROWS
+    parts = [count_nests(loop.op, size, "peel") for _, loop, size in inside]
+    groups: dict[tuple[int, ...], list[int]] = {}
+    for position, pieces in enumerate(product(*map(range, parts))):
+        # The second one has what is left over.
+        key = tuple(steps.get(loop, 0) if piece else 0 for piece, (_, loop, _) in zip(pieces, inside, strict=True))
+        groups.setdefault(key, []).append(position)
+    for key, positions in groups.items():
+        chosen = [writer.select(axis, positions) for axis in axes] if len(groups) > 1 else list(axes)
+        if key[-1]:
+            again = writer.tile(chosen[-1:], [key[-1]], ["mask"], "lanes left over")
+            if rows := chosen[:-1]:
+                _, *rows = writer.interchange([*rows, again.outers[0]], [len(rows), *range(len(rows))])
+            chosen = [*rows, again.inners[0]]
+        if len(key) > 1 and key[0]:
             if around is not None:
                 _, *within = writer.interchange([*around, chosen[0]], [1, 2, 0])
                 chosen = [*within, chosen[1]]
-            again = writer.tile(chosen, [REST_ROWS, *(1 for _ in chosen[1:])], None, "rows left over")
-            inside = [*again.outers[1:], again.inners[0]]
-            chosen = writer.interchange(inside, [len(inside) - 1, *range(len(inside) - 1)])
+            rest = writer.tile(chosen, [REST_ROWS, *(1 for _ in chosen[1:])], None, "rows left over")
+            axes_within = [*rest.outers[1:], rest.inners[0]]
+            chosen = writer.interchange(axes_within, [len(axes_within) - 1, *range(len(axes_within) - 1)])
         writer.vectorize(chosen)
+
+
+def _rest_lanes(plan: LanePlan) -> int:
+    """Lanes at a time of what is left over of an unknown number of them; 0 if they are one tile."""
+    if isinstance(plan.lane.extent, int):
+        return 0
+    sums = plan.cost.accumulators * (plan.tile.rows if plan.row is not None else 1)
+    vectors = -(-FMA_PORTS * FMA_LATENCY // sums)
+    return vectors * plan.width if vectors < plan.tile.vectors else 0
 
 
 def _pieces(loop: Loop, size: int) -> list[tuple[int, int]]:

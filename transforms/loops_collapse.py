@@ -6,7 +6,7 @@ Before: for %i = 0 to 6 { for %j = 0 to 7 {              After: %v = view %m : m
 
 Where a memref is walked contiguously by the two loops, in all its loads and stores inside, its two dimensions are
 merged by a view and the index becomes the new loop's own; anywhere else the old indices are `%c floordiv 7` and
-`%c mod 7`.
+`%c mod 7`. Once all nests see an allocation by one view, it has the type of the view.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
 from aicc.dialects.graph.dims import Dim, provably_equal
-from aicc.dialects.loops import ApplyOp, ForOp, LoadOp, SizeOp, StoreOp, ViewOp
+from aicc.dialects.loops import AllocOp, ApplyOp, ForOp, LoadOp, SizeOp, StoreOp, ViewOp
 from aicc.dialects.loops.affine_text import canonical_access
-from aicc.dialects.loops.attrs import LoopKind, memref_dims, memref_of, memref_type
+from aicc.dialects.loops.attrs import AnyMemRef, LoopKind, memref_dims, memref_of, memref_type
 from aicc.dialects.loops.call import size_of_value
 from aicc.dialects.tensor_ops.affine import linear_form
 from aicc.transforms.loops_index import bound_expressions, fold_index_ops, set_operands
@@ -244,10 +244,7 @@ def _use_views(outer: ForOp, new: ForOp, merged: dict[SSAValue, tuple[int, int]]
         type = memref_of(memref)
         dims = list(memref_dims(type))
         dims[first : last + 1] = [dims[first] * dims[last]]
-        view = ViewOp(memref, memref_type(dims, type.element_type))
-        view.result.name_hint = memref.name_hint
-        insert_early(view, memref, outer)
-        views[memref] = view.result
+        views[memref] = _view(memref, memref_type(dims, type.element_type), outer)
     for op in _accesses(outer):
         if (position := merged.get(op.memref)) is None:
             continue
@@ -265,6 +262,37 @@ def _use_views(outer: ForOp, new: ForOp, merged: dict[SSAValue, tuple[int, int]]
             set_operands(op, (view, *operands), (1, len(operands), 0))
         else:
             set_operands(op, (op.value, view, *operands), (1, 1, len(operands), 0))
+    for memref, view in views.items():
+        _allocate_as(memref, view)
+
+
+def _view(memref: SSAValue, type: AnyMemRef, outer: ForOp) -> SSAValue:
+    """`memref` seen as another type: by the view that another nest has of it already, if there is one."""
+    for use in memref.uses:
+        if isinstance(use.operation, ViewOp) and use.operation.offset is None and use.operation.result.type == type:
+            return use.operation.result
+    view = ViewOp(memref, type)
+    view.result.name_hint = memref.name_hint
+    insert_early(view, memref, outer)
+    return view.result
+
+
+def _allocate_as(memref: SSAValue, view: SSAValue) -> None:
+    """Makes an allocation one of the view's type, once all nests see it so."""
+    alloc, seen = memref.owner, view.owner
+    if not isinstance(alloc, AllocOp) or not isinstance(seen, ViewOp) or len(list(memref.uses)) != 1:
+        return
+    new = AllocOp(memref_of(view))
+    new.location = alloc.location
+    new.attributes = dict(alloc.attributes)
+    new.result.name_hint = memref.name_hint
+    block = alloc.parent
+    assert block is not None
+    block.insert_op_before(new, alloc)
+    view.replace_all_uses_with(new.result)
+    for op in (seen, alloc):
+        op.detach()
+        op.erase()
 
 
 def _replace_indices(loops: tuple[ForOp, ForOp], new: ForOp, inner_extent: int) -> None:

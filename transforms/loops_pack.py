@@ -20,6 +20,7 @@ from math import prod
 from typing import Any, cast
 
 from xdsl.context import Context
+from xdsl.dialects.arith import ConstantOp
 from xdsl.dialects.builtin import (
     AffineMapAttr,
     AnyFloat,
@@ -297,8 +298,7 @@ def build_packer(name: str, symbols: Sequence[str], packed: Packed, location: Lo
     """
     A kernel, declared as `declare_packer` does, that fills the packed copy.
 
-    One nest per combination of full tiles and remainders; the nest of full tiles reads and writes vectors where one
-    dimension is split.
+    Nests for each combination of full tiles and remainders, which read and write vectors where one dimension is split.
     """
     func = declare_packer(name, symbols, packed, location)
     block = Block(arg_types=func.function_type.inputs.data)
@@ -314,41 +314,70 @@ def build_packer(name: str, symbols: Sequence[str], packed: Packed, location: Lo
 
 
 def _add_nest(block: Block, packing: Packing, dims: Sequence[Dim], tails: Mapping[int, bool]) -> None:
-    """Copies all full tiles, or the remainders of the dimensions in `tails`, padded with zeros."""
-    source, packed = block.args[-2:]
-    loops: list[ForOp] = []
-    outer: dict[int, ForOp] = {}
-    inner: dict[int, ForOp] = {}
-    for dim in packing.order:
+    """Copies all full tiles, or the remainders of the dimensions in `tails`, in tiles of zeros."""
+    for dim, tail in tails.items():
         size = packing.tiles[dim]
-        first, last = (0, dims[dim]) if not size else (0, dims[dim] // size)
-        if tails.get(dim):
-            first, last = last, ceildiv(dims[dim], size)
-        if provably_equal(first, last):
+        if provably_equal(dims[dim] % size if tail else dims[dim] // size, 0):
             return
-        outer[dim] = _loop(block, first, last, f"pack_d{dim}")
-        loops.append(outer[dim])
-    for dim in packing.split:
-        inner[dim] = _loop(block, 0, packing.tiles[dim], f"pack_d{dim}.i")
-        loops.append(inner[dim])
-    operands = [loop.induction for loop in loops]
+    if any(tails.values()):
+        _fill_with_zeros(block, packing, dims, tails)
+    source, packed = block.args[-2:]
+    loops, outer, inner = _loops(block, packing, dims, tails, {dim: dims[dim] % packing.tiles[dim] for dim in tails})
     index: list[AffineExpr] = []
     for dim in range(len(dims)):
         expr: AffineExpr = AffineDimExpr(loops.index(outer[dim]))
         if dim in inner:
             expr = expr * packing.tiles[dim] + AffineDimExpr(loops.index(inner[dim]))
         index.append(expr)
-    fill = zero_of(memref_of(source).element_type) if any(tails.values()) else None
-    load = LoadOp(source, AffineMap(len(loops), 0, tuple(index)), operands, fill=fill)
+    operands = [loop.induction for loop in loops]
+    load = LoadOp(source, AffineMap(len(loops), 0, tuple(index)), operands)
     store = StoreOp(load.result, packed, AffineMap.identity(len(loops)), operands)
-    body: list[Operation] = [load, store]
-    for loop in reversed(loops):
-        loop.block.add_ops([*body, YieldOp()])
-        body = [loop]
-    block.add_op(loops[0])
-    _share(loops[: max(1, len(dims) - 1)], [_extent(loop) for loop in loops])
-    if fill is None and len(packing.split) == 1:
+    _finish(block, loops, [load, store], len(dims))
+    if len(packing.split) == 1:
         _copy_in_vectors(source, packing, dims, loops)
+
+
+def _fill_with_zeros(block: Block, packing: Packing, dims: Sequence[Dim], tails: Mapping[int, bool]) -> None:
+    """The tiles of remainders, one after the other."""
+    packed = block.args[-1]
+    loops, _, inner = _loops(block, packing, dims, tails, {})
+    zero = ConstantOp(zero_of(memref_of(packed).element_type))
+    block.add_op(zero)
+    store = StoreOp(zero.result, packed, AffineMap.identity(len(loops)), [loop.induction for loop in loops])
+    _finish(block, loops, [store], len(dims))
+    vectorize_loops([inner[packing.split[-1]]])
+
+
+def _loops(
+    block: Block, packing: Packing, dims: Sequence[Dim], tails: Mapping[int, bool], rests: Mapping[int, Dim]
+) -> tuple[list[ForOp], dict[int, ForOp], dict[int, ForOp]]:
+    """
+    Loops over full tiles, or the one cut short of each dimension in `tails`: all, those over tiles, those within them.
+
+    A tile that is cut short has as many elements as `rests` says, else all.
+    """
+    outer: dict[int, ForOp] = {}
+    for dim in packing.order:
+        size = packing.tiles[dim]
+        first, last = (0, dims[dim]) if not size else (0, dims[dim] // size)
+        if tails.get(dim):
+            first, last = last, ceildiv(dims[dim], size)
+        outer[dim] = _loop(block, first, last, f"pack_d{dim}")
+    inner: dict[int, ForOp] = {}
+    for dim in packing.split:
+        count = rests[dim] if tails[dim] and dim in rests else packing.tiles[dim]
+        inner[dim] = _loop(block, 0, count, f"pack_d{dim}.i")
+    return [*outer.values(), *inner.values()], outer, inner
+
+
+def _finish(block: Block, loops: Sequence[ForOp], body: Sequence[Operation], rank: int) -> None:
+    """Nests the loops around the body, and shares out the outer ones."""
+    inside = list(body)
+    for loop in reversed(loops):
+        loop.block.add_ops([*inside, YieldOp()])
+        inside = [loop]
+    block.add_op(loops[0])
+    _share(loops[: max(1, rank - 1)], [_extent(loop) for loop in loops])
 
 
 def _extent(loop: ForOp) -> int:
@@ -364,13 +393,17 @@ def _share(outer: Sequence[ForOp], extents: Sequence[int]) -> None:
 
 
 def _copy_in_vectors(source: SSAValue, packing: Packing, dims: Sequence[Dim], loops: Sequence[ForOp]) -> None:
-    """Full tiles whose source is contiguous along the split dimension are vectors, others are transposed by blocks."""
+    """Tiles whose source is contiguous along the split dimension are vectors, others are transposed by blocks."""
     last, outer, inner = len(dims) - 1, loops[-2], loops[-1]
+    rows, lanes = BLOCK if element_bytes(memref_of(source).element_type) > 1 else SMALL_BLOCK
+    size = packing.tiles[packing.split[0]]
     if packing.split[0] == last:
+        if inner.trip_count != size:
+            inner = tile_loops([inner], [min(rows, size)], ["mask"]).inners[0][0]
         vectorize_loops([inner])
-    elif packing.order[-1] == last and outer.threads is None:
-        rows, lanes = BLOCK if element_bytes(memref_of(source).element_type) > 1 else SMALL_BLOCK
-        if _extent(outer) % rows == 0 and packing.tiles[packing.split[0]] % lanes == 0 and outer.trip_count:
+    elif packing.order[-1] == last and outer.threads is None and outer.trip_count:
+        enough = inner.trip_count is None or inner.trip_count >= lanes
+        if outer.trip_count % rows == 0 and size % lanes == 0 and enough:
             tiled = tile_loops([outer, inner], [rows, lanes], ["peel", "peel"])
             vectorize_loops([inners[0] for inners in tiled.inners])
 

@@ -112,3 +112,87 @@ func.func private @images(%n: index, %x: memref<?x64x32xf32, #loops.dims<s0>>, %
   }
   func.return
 }
+
+// -----
+
+// Rows of all entries of a batch are one loop before they are cut to blocks, if all nests hand on and read them so: 24
+// rows, of which threads share the lanes where there are few blocks; rows left over share what full tiles read.
+// CHECK-LABEL: transform.named_sequence @batch_schedule
+// CHECK:         schedule.collapse %s0_d0, %s0_d1 {why = "rows of all entries of a batch"}
+// CHECK:         schedule.collapse %s1_d0, %s1_d1 {why = "rows of all entries of a batch"}
+// CHECK:         schedule.tile %{{.*}} {sizes = array<i64: 24>, tails = ["mask"], why = "blocks of 24 rows stay in cache"}
+// CHECK:         schedule.parallelize %{{.*}} {least = 2 : i64}
+// CHECK:         why = "least traffic between caches"
+// CHECK:         schedule.fuse %{{.*}}, %{{.*}} {why = "tiles left over use what is in cache"}
+
+// What one nest hands to the other is a block of rows of the whole batch.
+// APPLIED-LABEL: func.func private @batch
+// APPLIED:         loops.for "s0_d0*s0_d1.o"
+// APPLIED:           loops.alloc : memref<24x256xf32>
+func.func private @batch(%n: index, %s: index, %x: memref<?x?x256xf32, #loops.dims<n, s>>, %w: memref<256x512xf32>,
+    %out: memref<?x?x512xf32, #loops.dims<n, s>>)
+    attributes {aicc.kernel, aicc.symbols = ["n", "s"], aicc.num_outputs = 1 : i64} {
+  %0 = arith.constant 0.000000e+00 : f32
+  %t = loops.alloc : memref<?x?x256xf32, #loops.dims<n, s>>
+  loops.for "s0_d0" %i = 0 to %n parallel {
+    loops.for "s0_d1" %j = 0 to %s parallel {
+      loops.for "s0_d2" %k = 0 to 256 parallel {
+        %1 = loops.load %x[%i, %j, %k] : memref<?x?x256xf32, #loops.dims<n, s>> to f32
+        %2 = arith.addf %1, %1 : f32
+        loops.store %2, %t[%i, %j, %k] : f32 to memref<?x?x256xf32, #loops.dims<n, s>>
+      }
+    }
+  }
+  loops.for "s1_d0" %i = 0 to %n parallel {
+    loops.for "s1_d1" %j = 0 to %s parallel {
+      loops.for "s1_d2" %c = 0 to 512 parallel {
+        %3 = loops.for "s1_d3" %k = 0 to 256 iter_args(%acc = %0) -> (f32) {
+          %4 = loops.load %t[%i, %j, %k] : memref<?x?x256xf32, #loops.dims<n, s>> to f32
+          %5 = loops.load %w[%k, %c] : memref<256x512xf32> to f32
+          %6 = arith.mulf %4, %5 fastmath<reassoc,contract> : f32
+          %7 = arith.addf %acc, %6 fastmath<reassoc,contract> : f32
+          loops.yield %7 : f32
+        }
+        loops.store %3, %out[%i, %j, %c] : f32 to memref<?x?x512xf32, #loops.dims<n, s>>
+      }
+    }
+  }
+  func.return
+}
+
+// -----
+
+// A product that has an operand for each entry of the batch does not take its rows together.
+// CHECK-LABEL: transform.named_sequence @apart_schedule
+// CHECK-NOT:     schedule.collapse
+// CHECK:         transform.yield
+func.func private @apart(%n: index, %s: index, %x: memref<?x?x256xf32, #loops.dims<n, s>>,
+    %w: memref<?x256x512xf32, #loops.dims<n>>, %out: memref<?x?x512xf32, #loops.dims<n, s>>)
+    attributes {aicc.kernel, aicc.symbols = ["n", "s"], aicc.num_outputs = 1 : i64} {
+  %0 = arith.constant 0.000000e+00 : f32
+  %t = loops.alloc : memref<?x?x256xf32, #loops.dims<n, s>>
+  loops.for "s0_d0" %i = 0 to %n parallel {
+    loops.for "s0_d1" %j = 0 to %s parallel {
+      loops.for "s0_d2" %k = 0 to 256 parallel {
+        %1 = loops.load %x[%i, %j, %k] : memref<?x?x256xf32, #loops.dims<n, s>> to f32
+        %2 = arith.addf %1, %1 : f32
+        loops.store %2, %t[%i, %j, %k] : f32 to memref<?x?x256xf32, #loops.dims<n, s>>
+      }
+    }
+  }
+  loops.for "s1_d0" %i = 0 to %n parallel {
+    loops.for "s1_d1" %j = 0 to %s parallel {
+      loops.for "s1_d2" %c = 0 to 512 parallel {
+        %3 = loops.for "s1_d3" %k = 0 to 256 iter_args(%acc = %0) -> (f32) {
+          %4 = loops.load %t[%i, %j, %k] : memref<?x?x256xf32, #loops.dims<n, s>> to f32
+          %5 = loops.load %w[%i, %k, %c] : memref<?x256x512xf32, #loops.dims<n>> to f32
+          %6 = arith.mulf %4, %5 fastmath<reassoc,contract> : f32
+          %7 = arith.addf %acc, %6 fastmath<reassoc,contract> : f32
+          loops.yield %7 : f32
+        }
+        loops.store %3, %out[%i, %j, %c] : f32 to memref<?x?x512xf32, #loops.dims<n, s>>
+      }
+    }
+  }
+  func.return
+}

@@ -116,3 +116,48 @@ func.func private @triangle(%o: memref<8x8xf32>) attributes {aicc.kernel, aicc.n
   }
   func.return
 }
+
+// -----
+
+// Once both nests see an allocation by one view, it has the type of the view.
+// CHECK-LABEL: @handed_on
+// CHECK:         %[[T:.*]] = loops.alloc : memref<42xf32>
+// CHECK-NOT:     loops.view %[[T]]
+// CHECK:         loops.store %{{.*}}, %[[T]][%{{.*}}]
+// CHECK:         loops.load %[[T]][%{{.*}}]
+func.func private @handed_on(%x: memref<6x7xf32>, %o: memref<6x7xf32>) attributes {aicc.kernel, aicc.num_outputs = 1 : i64} {
+  %t = loops.alloc : memref<6x7xf32>
+  loops.for "i" %i = 0 to 6 parallel {
+    loops.for "j" %j = 0 to 7 parallel {
+      %v = loops.load %x[%i, %j] : memref<6x7xf32> to f32
+      loops.store %v, %t[%i, %j] : f32 to memref<6x7xf32>
+    }
+  }
+  loops.for "i" %i = 0 to 6 parallel {
+    loops.for "j" %j = 0 to 7 parallel {
+      %v = loops.load %t[%i, %j] : memref<6x7xf32> to f32
+      loops.store %v, %o[%i, %j] : f32 to memref<6x7xf32>
+    }
+  }
+  func.return
+}
+
+// -----
+
+// One that something else uses as well keeps its own.
+// CHECK-LABEL: @also_as_it_was
+// CHECK:         %[[T:.*]] = loops.alloc : memref<6x7xf32>
+// CHECK-NEXT:    loops.view %[[T]] : memref<6x7xf32> to memref<42xf32>
+// CHECK:         loops.load %[[T]][2, 3]
+func.func private @also_as_it_was(%x: memref<6x7xf32>, %o: memref<1xf32>) attributes {aicc.kernel, aicc.num_outputs = 1 : i64} {
+  %t = loops.alloc : memref<6x7xf32>
+  loops.for "i" %i = 0 to 6 parallel {
+    loops.for "j" %j = 0 to 7 parallel {
+      %v = loops.load %x[%i, %j] : memref<6x7xf32> to f32
+      loops.store %v, %t[%i, %j] : f32 to memref<6x7xf32>
+    }
+  }
+  %v = loops.load %t[2, 3] : memref<6x7xf32> to f32
+  loops.store %v, %o[0] : f32 to memref<1xf32>
+  func.return
+}

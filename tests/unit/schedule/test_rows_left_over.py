@@ -29,3 +29,52 @@ def test_numbers_of_rows(steps: int, columns: int):
         expected = np.maximum(x.astype(np.float64) @ weight + bias, 0.0)
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-5 * steps**0.5)
         assert np.array_equal(found, model.with_threads(2).run({"x": x})["y"])
+
+
+def test_rows_of_batches_that_a_norm_hands_to_a_product():
+    rng = np.random.default_rng(1)
+    weight = rng.standard_normal((48, 160), dtype=np.float32)
+    graph = helper.make_graph(
+        [
+            helper.make_node("LayerNormalization", ["x", "scale"], ["n"]),
+            helper.make_node("MatMul", ["n", "w"], ["m"]),
+            helper.make_node("Add", ["m", "m"], ["y"]),
+        ],
+        "g",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["N", "S", 48])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["N", "S", 160])],
+        [numpy_helper.from_array(weight, "w"), numpy_helper.from_array(np.ones(48, np.float32), "scale")],
+    )
+    model = aicc.compile(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8))
+    for shape in ((0, 3), (1, 1), (2, 7), (3, 1), (5, 5), (2, 37), (40, 3)):
+        x = rng.standard_normal((*shape, 48), dtype=np.float32)
+        wide = x.astype(np.float64)
+        centred = wide - wide.mean(-1, keepdims=True)
+        expected = 2 * (centred / np.sqrt((centred**2).mean(-1, keepdims=True) + 1e-5)) @ weight
+        found = model.with_threads(1).run({"x": x})["y"]
+        np.testing.assert_allclose(found, expected, rtol=0, atol=2e-4)
+        assert np.array_equal(found, model.with_threads(2).run({"x": x})["y"])
+
+
+@pytest.mark.parametrize("heads", [2, 5])
+def test_products_of_unknown_numbers_of_rows_and_columns(heads: int):
+    # Both operands are known at run time: one is packed in tiles, the last of which has what is left over.
+    graph = helper.make_graph(
+        [
+            helper.make_node("Transpose", ["k"], ["t"], perm=[0, 2, 3, 1]),
+            helper.make_node("Transpose", ["q"], ["r"], perm=[0, 2, 1, 3]),
+            helper.make_node("MatMul", ["r", "t"], ["y"]),
+        ],
+        "g",
+        [helper.make_tensor_value_info(name, TensorProto.FLOAT, ["N", size, heads, 32]) for name, size in ("qL", "kS")],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["N", heads, "L", "S"])],
+    )
+    model = aicc.compile(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8))
+    rng = np.random.default_rng(2)
+    for rows, columns in ((1, 1), (3, 7), (5, 8), (9, 15), (4, 33), (2, 64), (70, 71), (0, 3)):
+        q = rng.standard_normal((2, rows, heads, 32), dtype=np.float32)
+        k = rng.standard_normal((2, columns, heads, 32), dtype=np.float32)
+        expected = np.einsum("nlhd,nshd->nhls", q.astype(np.float64), k)
+        found = model.with_threads(1).run({"q": q, "k": k})["y"]
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-4)
+        assert np.array_equal(found, model.with_threads(2).run({"q": q, "k": k})["y"])
