@@ -454,9 +454,7 @@ def _vectorize(
     `around` has the loops over tiles of lanes and over tiles of rows around these; the former becomes an axis too.
     """
     writer, row, lane = kernel.writer, plan.row, plan.lane
-    inside = [
-        (handle, loop, size) for handle, loop, size in zip(tiled.inners, target, sizes, strict=True) if size > 1
-    ]
+    inside = [(handle, loop, size) for handle, loop, size in zip(tiled.inners, target, sizes, strict=True) if size > 1]
     if not inside:
         return
     axes = [handle for handle, *_ in inside]

@@ -271,7 +271,7 @@ def _pack_at_call(call: CallOp, symbols: Sequence[str], packed: Packed, packer: 
     call.operands[position] = copy.result
 
 
-def zero_of(type: Attribute) -> Attribute:
+def zero_of(type: Attribute) -> FloatAttr[Any] | IntegerAttr[Any]:
     """Zero of an element type."""
     if isinstance(type, AnyFloat):
         return FloatAttr(0.0, type)

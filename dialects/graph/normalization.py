@@ -13,7 +13,15 @@ from typing import ClassVar
 import numpy as np
 from xdsl.dialects.builtin import AnyTensorTypeConstr, FloatAttr, IntegerAttr
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.irdl import AttrSizedOperandSegments, irdl_op_definition, operand_def, opt_operand_def, prop_def, result_def
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    irdl_op_definition,
+    operand_def,
+    opt_operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+)
 from xdsl.utils.exceptions import VerifyException
 
 from aicc.dialects.graph.arithmetic import AddOp, DivOp, MulOp, PowOp, SubOp
@@ -324,11 +332,11 @@ class GroupNormOp(NormOp, HasAxisRoles):
 
     `result[n, c, ..] = normalised[n, c, ..] * scale[c] + bias[c]`.
 
-    With as many groups as channels it is instance normalisation.
+    Without `num_groups` each channel is a group of its own: instance normalisation.
 
     - (C1) all operands have one element type, a float
     - (C2) `rank(x) >= 2`
-    - (C3) `C` is a multiple of `num_groups`, which is at least 1
+    - (C3) `C` is a multiple of `num_groups`, which is at least 1 if it is given
     - (C4) `scale` and `bias` have shape `[C]`
 
     ```mlir
@@ -343,17 +351,18 @@ class GroupNormOp(NormOp, HasAxisRoles):
     x = operand_def(AnyTensorTypeConstr)
     scale = opt_operand_def(AnyTensorTypeConstr)
     bias = opt_operand_def(AnyTensorTypeConstr)
-    num_groups = prop_def(IntegerAttr)
+    num_groups = opt_prop_def(IntegerAttr)
 
     def __init__(
         self,
         x: SSAValue | Operation,
         scale: SSAValue | Operation | None = None,
         bias: SSAValue | Operation | None = None,
-        num_groups: int = 1,
+        num_groups: int | None = 1,
         epsilon: float = 1e-5,
     ):
-        self.build_self([x, scale, bias], {"num_groups": int_attr(num_groups), "epsilon": float_attr(epsilon)})
+        groups = {} if num_groups is None else {"num_groups": int_attr(num_groups)}
+        self.build_self([x, scale, bias], {**groups, "epsilon": float_attr(epsilon)})
 
     @property
     def _parameters(self) -> Mapping[str, SSAValue]:
@@ -361,14 +370,14 @@ class GroupNormOp(NormOp, HasAxisRoles):
         return {name: value for name, value in both.items() if value is not None}
 
     @property
-    def group_count(self) -> int:
-        """`num_groups` as a number."""
-        return self.num_groups.value.data
+    def group_count(self) -> Dim:
+        """The number of groups."""
+        return dims_of(self.x.type)[1] if self.num_groups is None else self.num_groups.value.data
 
     def check_shapes(self) -> None:
         channels = dims_of_rank("input", self.x, 2)[1]  # C2
-        groups = self.group_count
-        if groups < 1 or (isinstance(channels, int) and channels % groups):  # C3
+        groups = None if self.num_groups is None else self.num_groups.value.data
+        if groups is not None and (groups < 1 or (isinstance(channels, int) and channels % groups != 0)):  # C3
             raise VerifyException(f"num_groups is {groups}, expected a divisor of the {channels} channels")
         for name, value in self._parameters.items():  # C4
             (size,) = dims_of_rank(name, value, 1, 1)
@@ -377,11 +386,14 @@ class GroupNormOp(NormOp, HasAxisRoles):
     def runtime_checks(self) -> Sequence[Check]:
         channels = dims_of(self.x.type)[1]
         sizes = {name: dims_of(value.type)[0] for name, value in self._parameters.items()}
-        return [*super().runtime_checks(), *_equal_checks(self, sizes, channels)]
+        rest, groups = channels % self.group_count, self.group_count
+        text = f"{self.name}: {channels} channels in {groups} groups leave {rest} over"
+        equal = [] if rest == 0 or channels == groups else [Check(rest, 0, text)]
+        return [*super().runtime_checks(), *equal, *_equal_checks(self, sizes, channels)]
 
     def normalise(self, b: OpBuilder, x: SSAValue) -> SSAValue:
         dims, groups = dims_of(x.type), self.group_count
-        if dims[1] == groups:
+        if dims[1] == groups or not isinstance(groups, int):
             result = _centred(b, x, range(2, len(dims)), self.epsilon_value)
         else:
             grouped = b.add(ReshapeOp(x, (dims[0], groups, floordiv(dims[1], groups), *dims[2:])))
@@ -395,8 +407,8 @@ class GroupNormOp(NormOp, HasAxisRoles):
 
     def compute(self, x: np.ndarray, *parameters: np.ndarray) -> np.ndarray:
         scale, bias = parameters
-        groups = self.group_count
-        grouped = x.reshape(x.shape[0], groups, x.shape[1] // groups, *x.shape[2:])
+        groups = x.shape[1] if self.num_groups is None else self.num_groups.value.data
+        grouped = x.reshape(x.shape[0], groups, x.shape[1] // max(groups, 1), *x.shape[2:])
         result = _standardised(grouped, tuple(range(2, x.ndim + 1)), self.epsilon_value).reshape(x.shape)
         result = result * _channels(scale, x.ndim) if self.scale is not None else result
         return result + _channels(bias, x.ndim) if self.bias is not None else result

@@ -205,7 +205,7 @@ def _group_norm(ctx: NodeContext) -> SSAValue:
     last = bool(ctx.attr_int("channels_last", 1))
     x = f.transpose(ctx.ssa(0), (0, rank - 1, *range(1, rank - 1))) if last else ctx.ssa(0)
     groups, channels = ctx.attr_int("groups"), dims[-1 if last else 1]
-    if groups < 1 or not isinstance(channels, int) or channels % groups:
+    if groups < 1 or (isinstance(channels, int) and channels % groups):
         ctx.fail(f"groups is {groups}, expected a divisor of the {channels} channels")
     scale, bias = (f.cast(ctx.ssa(i), element_type_of(x)) for i in (1, 2))
     x = ctx.emit(GroupNormOp(x, scale, bias, groups, ctx.attr_float("epsilon", 1e-5)))

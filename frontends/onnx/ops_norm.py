@@ -12,7 +12,7 @@ from aicc.dialects.graph.arithmetic import AddOp, DivOp, MulOp, SubOp
 from aicc.dialects.graph.choice import CastOp, WhereOp
 from aicc.dialects.graph.comparison import EqOp
 from aicc.dialects.graph.constants import IotaOp
-from aicc.dialects.graph.dims import dim_prod, dims_of, tensor_type
+from aicc.dialects.graph.dims import Dim, dim_prod, dims_of, floordiv, tensor_type
 from aicc.dialects.graph.dtypes import accumulator_type
 from aicc.dialects.graph.functions import ReciprocalOp, SqrtOp
 from aicc.dialects.graph.interfaces import element_type_of
@@ -89,11 +89,7 @@ def _like(ctx: NodeContext, value: SSAValue, element: Attribute) -> SSAValue:
 
 
 def _instance_norm(ctx: NodeContext) -> SSAValue:
-    channels = ctx.dims(0)[1] if ctx.rank(0) > 1 else None
-    if not isinstance(channels, int):
-        ctx.fail(f"the input has {channels} channels, expected a constant")
-    epsilon = ctx.attr_float("epsilon", 1e-5)
-    return ctx.emit(GroupNormOp(ctx.ssa(0), ctx.ssa(1), ctx.ssa(2), channels, epsilon))
+    return ctx.emit(GroupNormOp(ctx.ssa(0), ctx.ssa(1), ctx.ssa(2), None, ctx.attr_float("epsilon", 1e-5)))
 
 
 def _group_norm(ctx: NodeContext) -> SSAValue:
@@ -101,14 +97,14 @@ def _group_norm(ctx: NodeContext) -> SSAValue:
     groups, epsilon = ctx.attr_int("num_groups"), ctx.attr_float("epsilon", 1e-5)
     scale, bias = ctx.ssa(1), ctx.ssa(2)
     channels = ctx.dims(0)[1] if ctx.rank(0) > 1 else None
-    if groups < 1 or not isinstance(channels, int) or channels % groups:
+    if groups < 1 or channels is None or (isinstance(channels, int) and channels % groups):
         ctx.fail(f"num_groups is {groups}, expected a divisor of the {channels} channels")
     if ctx.version < 21 and channels != groups:
-        scale, bias = (_repeated(ctx, value, groups, channels // groups) for value in (scale, bias))
+        scale, bias = (_repeated(ctx, value, groups, floordiv(channels, groups)) for value in (scale, bias))
     return ctx.emit(GroupNormOp(ctx.ssa(0), scale, bias, groups, epsilon))
 
 
-def _repeated(ctx: NodeContext, value: SSAValue, groups: int, count: int) -> SSAValue:
+def _repeated(ctx: NodeContext, value: SSAValue, groups: int, count: Dim) -> SSAValue:
     wide = ctx.emit(ExpandOp(ctx.emit(ReshapeOp(value, (groups, 1))), (groups, count)))
     return ctx.emit(ReshapeOp(wide, (groups * count,)))
 

@@ -77,7 +77,8 @@ def normalised(x, axes, epsilon):
 def test_instance_norm():
     x, scale, bias = floats(2, 3, 4, 5), floats(3), floats(3)
     expected = normalised(x, (2, 3), 1e-2) * scale[:, None, None] + bias[:, None, None]
-    close(run_op("InstanceNormalization", [x, scale, bias], epsilon=1e-2)[0], expected)
+    for symbolic in (False, True):
+        close(run_op("InstanceNormalization", [x, scale, bias], epsilon=1e-2, symbolic=symbolic)[0], expected)
 
 
 def test_group_norm_of_both_versions():
@@ -89,6 +90,8 @@ def test_group_norm_of_both_versions():
     per_group = floats(3), floats(3)
     (result,) = run_op("GroupNormalization", [x, *per_group], opset=18, num_groups=3)
     wide = [np.repeat(value, 2)[:, None] for value in per_group]
+    close(result, expected * wide[0] + wide[1])
+    (result,) = run_op("GroupNormalization", [x, *per_group], opset=18, num_groups=3, symbolic=True)
     close(result, expected * wide[0] + wide[1])
     with pytest.raises(ModelError, match="num_groups is 4"):
         run_op("GroupNormalization", [x, *per_channel], opset=21, num_groups=4)
