@@ -15,8 +15,8 @@ the others watch, first by spinning, then asleep on a futex. `gate` counts the t
 for after it has closed the gate: a thread that wakes up late finds the gate closed, and thread 0 has done all the work.
 
 A loop outside of a team (a kernel that is called by itself) is a region of its own. With one thread, as without an
-OpenMP runtime, for loops of one part or of fewer than `least` iterations per thread, and within a loop that a team
-shares, `fn(context, 0, total)` is called in place. The functions are part of each program.
+OpenMP runtime, for loops of less than two parts or of fewer than `least` iterations per thread, and within a loop that
+a team shares, `fn(context, 0, total)` is called in place. The functions are part of each program.
 """
 
 import ctypes
@@ -188,7 +188,8 @@ define internal void @once(ptr %team) {
 define void @aicc_parallel(ptr %fn, ptr %context, i64 %total, i64 %grain, i64 %least, i64 %threads) {
 entry:
   %one = icmp slt i64 %threads, 2
-  %small = icmp sle i64 %total, %grain
+  %two = shl i64 %grain, 1
+  %small = icmp slt i64 %total, %two
   %wanted = mul i64 %least, %threads
   %rare = icmp slt i64 %total, %wanted
   %less = or i1 %small, %rare

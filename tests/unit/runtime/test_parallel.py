@@ -92,8 +92,8 @@ def test_threads_start_with_the_first_loop_that_is_shared():
     seen: list[int] = []
 
     def main(threads: int) -> None:
-        for total, least in ((1, 0), (5, 2), (8, 0), (8, 0)):
-            parallel(lambda begin, end: None, total, 1, threads, least)
+        for total, grain, least in ((1, 1, 0), (5, 1, 2), (7, 4, 0), (8, 4, 0), (8, 1, 0)):
+            parallel(lambda begin, end: None, total, grain, threads, least)
             seen.append(count() - before)
 
     # An OpenMP runtime keeps threads of its own for each thread that opens a region.
@@ -101,7 +101,7 @@ def test_threads_start_with_the_first_loop_that_is_shared():
     caller = threading.Thread(target=in_team, args=(main, 4))
     caller.start()
     caller.join()
-    assert seen == [0, 0, 3, 3]
+    assert seen == [0, 0, 0, 3, 3]
 
 
 @several
