@@ -37,6 +37,7 @@ from aicc.transforms.loops_cost import (
 from aicc.transforms.loops_facts import CACHE_LINE, Access, Loop, Nest, guess
 from aicc.transforms.loops_order import Level, Orders, orders
 from aicc.transforms.loops_tile import count_nests
+from aicc.transforms.schedule_writer import ScheduleWriter
 from aicc.transforms.target_facts import TargetFacts
 
 MOST_ROWS = 8
@@ -377,7 +378,7 @@ def _order_tiles(
         handles[len(joined) - 1] = blocks.outers[0]
         around = writer.select(blocks.inners[0], [1]), writer.select(handles[len(joined)], [1])
         joined[-1] = replace(joined[-1], trips=joined[-1].trips // beside)
-    _vectorize(kernel, plan, target, sizes, tiled, around)
+    _vectorize(kernel, plan, target, sizes, tiled, around, _rest_steps(kernel, plan, beside))
     for chain in nest.chains:
         extent = chain[-1].extent
         if isinstance(extent, int) and 1 < extent <= UNROLL_UP_TO and _wants_unrolling(plan):
@@ -417,14 +418,24 @@ def _rest_tiles(kernel: Kernel, plan: LanePlan, joined: Sequence[Level]) -> int:
     """Tiles of lanes that rows left over of an unknown number of rows do at once, so that no sum waits for another."""
     if not joined or plan.row is None or isinstance(plan.row.extent, int) or joined[-1].loop is not plan.lane:
         return 1
-    if plan.tile.rows <= REST_ROWS or plan.lane.trips % plan.lanes:
+    fewest = REST_ROWS[-1]
+    if plan.tile.rows <= fewest or plan.lane.trips % plan.lanes:
         return 1
     vectors, most = plan.tile.vectors, kernel.facts.vector_registers
-    wanted = -(-FMA_PORTS * FMA_LATENCY // (REST_ROWS * plan.cost.accumulators * vectors))
-    if plan.lane.trips // plan.lanes % wanted or not plan.cost.fits(REST_ROWS, vectors * wanted, most):
+    wanted = -(-FMA_PORTS * FMA_LATENCY // (fewest * plan.cost.accumulators * vectors))
+    if plan.lane.trips // plan.lanes % wanted or not plan.cost.fits(fewest, vectors * wanted, most):
         return 1
     trips = prod(certain_trips(level.loop, level.trips) for level in joined) // wanted
     return wanted if trips % kernel.facts.cores == 0 or trips >= SHARES * kernel.facts.cores else 1
+
+
+def _rest_steps(kernel: Kernel, plan: LanePlan, beside: int) -> list[int]:
+    """Rows at a time of an unknown number that is left over, of so many tiles of lanes at once; none if it is known."""
+    if plan.row is None or isinstance(plan.row.extent, int):
+        return []
+    vectors, most = plan.tile.vectors * beside, kernel.facts.vector_registers
+    fitting = [step for step in REST_ROWS[:-1] if plan.cost.fits(step, vectors, most)]
+    return [step for step in (*fitting, REST_ROWS[-1]) if step < plan.tile.rows]
 
 
 def _join_rest(kernel: Kernel, joined: Sequence[Level], handles: Sequence[SSAValue]) -> list[SSAValue]:
@@ -446,10 +457,11 @@ def _vectorize(
     sizes: Sequence[int],
     tiled: TileOp,
     around: tuple[SSAValue, SSAValue] | None,
+    rest_steps: Sequence[int],
 ) -> None:
     """
-    Makes the loops within tiles axes. Of an unknown number of rows `REST_ROWS` at a time are left over, of an unknown
-    number of lanes so many registers that no sum waits for another.
+    Makes the loops within tiles axes. What is left over of an unknown number of rows is done `rest_steps` at a time, of
+    an unknown number of lanes so many registers that no sum waits for another.
 
     `around` has the loops over tiles of lanes and over tiles of rows around these; the former becomes an axis too.
     """
@@ -459,8 +471,8 @@ def _vectorize(
         return
     axes = [handle for handle, *_ in inside]
     steps = {lane: _rest_lanes(plan)}
-    if row is not None and len(axes) > 1 and plan.tile.rows > REST_ROWS and not isinstance(row.extent, int):
-        steps[row] = REST_ROWS
+    if row is not None and len(axes) > 1 and rest_steps:
+        steps[row] = rest_steps[0]
     parts = [count_nests(loop.op, size, "peel") for _, loop, size in inside]
     groups: dict[tuple[int, ...], list[int]] = {}
     for position, pieces in enumerate(product(*map(range, parts))):
@@ -478,10 +490,22 @@ def _vectorize(
             if around is not None:
                 _, *within = writer.interchange([*around, chosen[0]], [1, 2, 0])
                 chosen = [*within, chosen[1]]
-            rest = writer.tile(chosen, [REST_ROWS, *(1 for _ in chosen[1:])], None, "rows left over")
-            axes_within = [*rest.outers[1:], rest.inners[0]]
-            chosen = writer.interchange(axes_within, [len(axes_within) - 1, *range(len(axes_within) - 1)])
+            chosen = _tile_rest(writer, chosen, rest_steps, len(positions))
         writer.vectorize(chosen)
+
+
+def _tile_rest(writer: ScheduleWriter, loops: Sequence[SSAValue], steps: Sequence[int], nests: int) -> list[SSAValue]:
+    """Tiles rows left over in so many nests, and makes tiles axes but those of the last step, whose axes it returns."""
+    chosen = list(loops)
+    for step in steps:
+        rest = writer.tile(chosen, [step, *(1 for _ in chosen[1:])], None, "rows left over")
+        inside = [*rest.outers[1:], rest.inners[0]]
+        chosen = writer.interchange(inside, [len(inside) - 1, *range(len(inside) - 1)])
+        if step != steps[-1]:
+            # Of each nest there are two now: full tiles, and what does not fill one.
+            writer.vectorize([writer.select(axis, range(0, 2 * nests, 2)) for axis in chosen])
+            chosen = [writer.select(axis, range(1, 2 * nests, 2)) for axis in chosen]
+    return chosen
 
 
 def _rest_lanes(plan: LanePlan) -> int:

@@ -191,5 +191,5 @@ def _register_tiles(kernel: Kernel, plan: Product, rows: SSAValue, inner: SSAVal
         if number == 0 or isinstance(plan.row.extent, int):
             writer.vectorize([row, lane])
         else:
-            again = writer.tile([row, lane], [REST_ROWS, 1], None, "rows left over")
+            again = writer.tile([row, lane], [REST_ROWS[-1], 1], None, "rows left over")
             writer.vectorize(writer.interchange([again.outers[1], again.inners[0]], [1, 0]))

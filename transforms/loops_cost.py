@@ -15,8 +15,8 @@ from aicc.transforms.target_facts import TargetFacts
 FMA_PORTS = 2
 FMA_LATENCY = 4
 LOAD_PORTS = 2
-REST_ROWS = 2
-"""Rows at a time of what is left over of an unknown number of rows."""
+REST_ROWS = (4, 3, 2)
+"""Rows at a time of what is left over of an unknown number of rows, as long as there are so many; then a single row."""
 
 STEP_OVERHEAD = 0.5
 """Cycles that a step of the reduction loop costs whatever is in it."""
@@ -109,8 +109,16 @@ def _plane_cost(rows: int, height: int, by_rows: Sequence[float], known_rows: bo
     """
     if known_rows:
         return split_cost(rows, height, by_rows)
-    rests = [split_cost(rest, min(REST_ROWS, height), by_rows) for rest in range(height)]
-    return rows / height * by_rows[height] + sum(rests) / height
+    rests = sum(_rest_cost(rest, height, by_rows) for rest in range(height))
+    return rows / height * by_rows[height] + rests / height
+
+
+def _rest_cost(rest: int, height: int, by_rows: Sequence[float]) -> float:
+    total = 0.0
+    for step in (*(step for step in REST_ROWS if step < height), 1):
+        count, rest = divmod(rest, step)
+        total += count * by_rows[step]
+    return total
 
 
 @dataclass(frozen=True)
@@ -130,10 +138,10 @@ def choose_tile(
     are equal.
 
     `width` is the number of lanes of one vector. With `known_rows` false the number of rows is a guess, and what is
-    left over of them is done `REST_ROWS` at a time. A `limit` is a number that the rows of a tile must divide.
+    left over of them is done by `REST_ROWS`. A `limit` is a number that the rows of a tile must divide.
     """
     best: TileChoice | None = None
-    highest = max(min(most_rows, rows), REST_ROWS)
+    highest = max(min(most_rows, rows), *REST_ROWS)
     known: dict[int, list[float]] = {}
 
     def by_rows(vectors: int) -> list[float]:

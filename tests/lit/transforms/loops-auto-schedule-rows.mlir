@@ -10,8 +10,8 @@
 // DONE-LABEL: func.func private @even(
 // DONE:         loops.for "s0_d1.o.o" %[[J:.*]] = 0 to 32 parallel threads {
 // DONE-NEXT:      loops.for "s0_d1.o.i" %{{.*}} = 0 to 2 parallel {
-// DONE-NEXT:        loops.for "s0_d0.o" %{{.*}} = 0 to %{{.*}} floordiv 5 parallel {
-// DONE:               loops.store %{{.*}} : vector<5x16xf32> to
+// DONE-NEXT:        loops.for "s0_d0.o" %{{.*}} = 0 to %{{.*}} floordiv 6 parallel {
+// DONE:               loops.store %{{.*}} : vector<6x16xf32> to
 // DONE:           loops.for "s0_d0.t"
 // DONE:             loops.load %{{.*}}[%[[J]] * 2 + l1, %{{.*}}, l2] : memref<64x256x16xf32> to vector<1x2x16xf32>
 // DONE:             loops.store %{{.*}} : vector<2x2x16xf32> to
@@ -33,8 +33,15 @@ func.func private @even(%n: index, %x: memref<?x256xf32, #loops.dims<s0>>, %w: m
   func.return
 }
 
-// Columns left over make nests of their own, which stay apart.
+// Columns left over make nests of their own, which stay apart. Where registers suffice rows left over are done by four,
+// by three, by two, and one.
 // CHECK-LABEL: transform.named_sequence @left_over_schedule
+// CHECK-NOT:     schedule.fuse
+// CHECK:         schedule.tile %{{.*}} {sizes = array<i64: 4, 1>, why = "rows left over"}
+// CHECK-NOT:     schedule.fuse
+// CHECK:         schedule.tile %{{.*}} {sizes = array<i64: 3, 1>, why = "rows left over"}
+// CHECK-NOT:     schedule.fuse
+// CHECK:         schedule.tile %{{.*}} {sizes = array<i64: 2, 1>, why = "rows left over"}
 // CHECK-NOT:     schedule.fuse
 // CHECK:         transform.yield
 func.func private @left_over(%n: index, %x: memref<?x256xf32, #loops.dims<s0>>, %w: memref<256x1000xf32>, %o: memref<?x1000xf32, #loops.dims<s0>>)
