@@ -9,7 +9,7 @@ import os
 import platform
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from importlib.util import find_spec
 from pathlib import Path
@@ -54,6 +54,13 @@ def select(cases: Sequence[Case], pattern: str, part: str) -> list[Case]:
     return chosen[int(index) - 1 :: int(count)]
 
 
+def listed(names: Iterable[str], arguments: argparse.Namespace) -> bool:
+    """Prints the names if only they are asked for."""
+    if arguments.list:
+        print(*names, sep="\n")
+    return arguments.list
+
+
 def limits_text(threads: int, found: Limits) -> str:
     peaks = ", ".join(f"{element} {rate / 1e9:.1f} GFLOP/s" for element, rate in found.flops.items())
     rates = ", ".join(f"{b.level} {b.read / 1e9:.0f}/{b.copy / 1e9:.0f}" for b in found.bandwidths)
@@ -79,8 +86,7 @@ def measure_cases(kind: str, arguments: argparse.Namespace) -> int:
     if arguments.resume:
         done = {row.case for row in read_rows(keep)}
         cases = [case for case in cases if case.name not in done]
-    if arguments.list:
-        print("\n".join(case.name for case in cases))
+    if listed((case.name for case in cases), arguments):
         return 0
     if arguments.prepare:
         prepare(cases, arguments.threads[0])
@@ -110,6 +116,8 @@ def machine(arguments: argparse.Namespace) -> int:
 
 def costs(arguments: argparse.Namespace) -> int:
     cases = select(network_cases(arguments.folder), arguments.only, arguments.part)
+    if listed((case.name for case in cases), arguments):
+        return 0
     engines = [engine for engine in arguments.engines if engine != "numpy"]
     measure_costs(cases, engines, max(arguments.threads), arguments.out / "costs.json")
     return 0
@@ -117,6 +125,8 @@ def costs(arguments: argparse.Namespace) -> int:
 
 def accuracy(arguments: argparse.Namespace) -> int:
     cases = select(network_cases(arguments.folder), arguments.only, arguments.part)
+    if listed((case.name for case in cases), arguments):
+        return 0
     engines = [engine for engine in arguments.engines if engine != "numpy"]
     measure_accuracy(cases, engines, arguments.out / "accuracy.json")
     return 0
@@ -126,8 +136,7 @@ def dynamic(arguments: argparse.Namespace) -> int:
     """Exit status 1 if a result is wrong."""
     every = [case for case in network_cases(arguments.folder) if case.name in RANGES]
     cases = select(every, arguments.only, arguments.part)
-    if arguments.list:
-        print("\n".join(case.name for case in cases))
+    if listed((case.name for case in cases), arguments):
         return 0
     prepare_sizes(cases, arguments.sizes, arguments.out / "dynamic")
     if arguments.prepare:
@@ -144,8 +153,7 @@ def dynamic(arguments: argparse.Namespace) -> int:
 def loops(arguments: argparse.Namespace) -> int:
     """Exit status 1 if a result is wrong."""
     cases = [name for name in CASES if re.search(arguments.only, name)]
-    if arguments.list:
-        print("\n".join(cases))
+    if listed(cases, arguments):
         return 0
     rounds, seconds = (3, 0.05) if arguments.quick else (arguments.rounds, arguments.seconds or 0.3)
     found = measure_loops(cases, arguments.threads, 64, rounds, seconds)

@@ -39,7 +39,7 @@ from aicc.runtime.memory import ALIGNMENT, long_lived_bytes
 from aicc.runtime.signature import parse_signature
 
 MAGIC = b"AICCPROG"
-FORMAT = 5
+FORMAT = 6
 """Goes up with every change of the layout, the table or the calling convention of programs."""
 
 TEMPORARY = "new-"

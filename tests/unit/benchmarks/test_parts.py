@@ -11,6 +11,7 @@ import onnxruntime
 import pytest
 
 import aicc
+from benchmarks import __main__ as command
 from benchmarks.accuracy import Accuracy, accuracy_table, exact, in_float64
 from benchmarks.cases import Case, Work, work_of
 from benchmarks.costs import Costs, costs_of, costs_table
@@ -337,3 +338,17 @@ def test_what_it_takes_to_be_ready_is_measured(tmp_path: Path):
     assert costs_of("add", "numpy", tmp_path / "m.onnx", tmp_path / "x.npz", 1).refused.startswith(
         "StartError: NotImpl"
     )
+
+
+@pytest.mark.parametrize(
+    ("what", "pattern"),
+    [("kernels", "softmax"), ("loops", "written"), *((w, "lstm") for w in ("models", "costs", "dynamic", "accuracy"))],
+)
+def test_lists_measure_nothing(
+    what: str, pattern: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setattr("sys.argv", ["benchmarks", what, "--list", "--only", pattern, "--out", str(tmp_path / "out")])
+    assert command.main() == 0
+    names = capsys.readouterr().out.splitlines()
+    assert names and all(pattern in name for name in names)
+    assert not (tmp_path / "out").exists()
