@@ -36,7 +36,7 @@ from aicc.transforms.loops_cost import (
 )
 from aicc.transforms.loops_facts import CACHE_LINE, Access, Loop, Nest, guess
 from aicc.transforms.loops_order import Level, Orders, orders
-from aicc.transforms.loops_tile import count_nests
+from aicc.transforms.loops_tile import count_nests, count_rest_nests
 from aicc.transforms.schedule_writer import ScheduleWriter
 from aicc.transforms.target_facts import TargetFacts
 
@@ -435,7 +435,10 @@ def _rest_steps(kernel: Kernel, plan: LanePlan, beside: int) -> list[int]:
         return []
     vectors, most = plan.tile.vectors * beside, kernel.facts.vector_registers
     fitting = [step for step in REST_ROWS[:-1] if plan.cost.fits(step, vectors, most)]
-    return [step for step in (*fitting, REST_ROWS[-1]) if step < plan.tile.rows]
+    steps = [step for step in (*fitting, REST_ROWS[-1]) if step < plan.tile.rows]
+    # Each step but the last must make full tiles and leave some over; what is known of the rows may rule that out.
+    counts = count_rest_nests(plan.row.op, [plan.tile.rows, *steps[:-1]])
+    return steps if counts == [2] * max(1, len(steps)) else steps[-1:]
 
 
 def _join_rest(kernel: Kernel, joined: Sequence[Level], handles: Sequence[SSAValue]) -> list[SSAValue]:

@@ -18,7 +18,7 @@ with tiles of one iteration stays as it is; it is listed to have the nests of th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise, product
 
 from xdsl.context import Context
@@ -138,6 +138,22 @@ def ceil_quotient(expr: AffineExpr, divisor: int) -> AffineExpr:
 def count_nests(loop: ForOp, size: int, tail: str) -> int:
     """How many nests tiling makes for this loop: one for full tiles, one for what does not fill a tile, as needed."""
     return len(_ranges(_analyse(loop, size), tail, IndexBounds()))
+
+
+def count_rest_nests(loop: ForOp, sizes: Sequence[int]) -> list[int]:
+    """
+    How many nests tiling makes of this loop by the first size, of what that leaves over by the next, and so on.
+
+    Ends early where nothing is left over.
+    """
+    old, counts = _analyse(loop, sizes[0]), list[int]()
+    for size in sizes:
+        ranges = _ranges(replace(old, size=size), "peel", IndexBounds())
+        counts.append(len(ranges))
+        if not ranges or ranges[-1].label != ".t":
+            break
+        old = replace(old, lower=AffineConstantExpr(0), trips=ranges[-1].within)
+    return counts
 
 
 def _analyse(loop: ForOp, size: int) -> _Old:

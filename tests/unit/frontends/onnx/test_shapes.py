@@ -5,6 +5,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from aicc.dialects.graph.dims import dims_of
+from aicc.dialects.graph.symbol_names import UnknownSymbolError
 from aicc.frontends.errors import ModelError
 from aicc.frontends.onnx import import_onnx
 from tests.unit.frontends.onnx.helper import function, model, names, run, run_module, run_op
@@ -54,7 +55,7 @@ def test_sizes_without_a_name_are_called_after_the_input():
 
 def test_sizes_that_the_model_does_not_have():
     proto = model([node("Relu", "x", "y")], {"x": (np.float32, ["batch", 3])}, ["y"])
-    with pytest.raises(ModelError, match="no dimension 'bacth'; did you mean 'batch'"):
+    with pytest.raises(UnknownSymbolError, match="no symbol 'bacth'; did you mean 'batch'"):
         import_onnx(proto, shapes={"bacth": 2})
     with pytest.raises(ModelError, match="negative"):
         import_onnx(proto, shapes={"batch": -2})
