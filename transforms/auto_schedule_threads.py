@@ -74,7 +74,8 @@ def spread(kernel: Kernel, loops: Sequence[Shared], cycles: float, number: int =
 
     `number` says which of the loops of each handle are meant, `least` how many iterations per thread there must be.
     """
-    if kernel.spread or not loops:
+    if kernel.spread or not loops or not cycles:
+        # Tiles that the guessed sizes do not fill are reckoned to take no time.
         return
     chunk = float(CHUNK_REGIONS * kernel.facts.region_cycles)
     first = next((position for position, loop in enumerate(loops) if loop.trips > 1), len(loops))

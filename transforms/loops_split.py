@@ -66,7 +66,19 @@ def split_loop(loop: ForOp, size: int) -> tuple[ForOp, ForOp]:
     loop.detach()
     loop.erase()
     fold_index_ops([outer])
+    _sink(index)
     return outer, inner
+
+
+def _sink(index: ApplyOp) -> None:
+    """Moves an index into the loops of which there is nothing else in a body, so that a perfect nest stays one."""
+    while index.parent is not None and isinstance(loop := index.next_op, ForOp) and isinstance(loop.next_op, YieldOp):
+        if index.prev_op is not None:
+            return
+        index.detach()
+        first = loop.block.first_op
+        assert first is not None
+        loop.block.insert_op_before(index, first)
 
 
 def _loop(old: ForOp, trips: int, suffix: str, inits: tuple[SSAValue, ...]) -> ForOp:

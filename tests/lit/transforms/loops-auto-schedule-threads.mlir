@@ -58,3 +58,33 @@ func.func private @enough(%s1: index, %x: memref<64x?x64xf32, #loops.dims<s1>>, 
   }
   func.return
 }
+
+// At most five columns never fill a tile: the nest of full tiles is reckoned to take no time, and is not shared out.
+// CHECK-LABEL: func.func private @never_full(
+// CHECK-NOT:     threads
+// CHECK:         func.return
+func.func private @never_full(%n: index, %w: memref<5x2x?x3xf32, #loops.dims<s0>>, %x: memref<3x?x?xf32, #loops.dims<s0, s0>>, %o: memref<5x3x2x?xf32, #loops.dims<-2*s0+5>>)
+    attributes {aicc.kernel, aicc.symbols = ["s0"], aicc.num_outputs = 1 : i64} {
+  %z = arith.constant 0.0 : f32
+  %c = loops.size #graph.shape<-2*s0+5>
+  loops.for "s0_d0" %b = 0 to 3 parallel {
+    loops.for "s0_d1" %i = 0 to 5 parallel {
+      loops.for "s0_d2" %h = 0 to 2 parallel {
+        loops.for "s0_d3" %j = 0 to %c parallel {
+          %s = loops.for "s0_d4" %k = 0 to %n iter_args(%a = %z) -> (f32) {
+            %t = loops.for "s0_d5" %l = 0 to %n iter_args(%d = %a) -> (f32) {
+              %p = loops.load %w[%i, %h, %k, %j + %l * 2] : memref<5x2x?x3xf32, #loops.dims<s0>> to f32
+              %q = loops.load %x[%b, %k, %l] : memref<3x?x?xf32, #loops.dims<s0, s0>> to f32
+              %m = arith.mulf %p, %q fastmath<contract,reassoc> : f32
+              %e = arith.addf %d, %m fastmath<contract,reassoc> : f32
+              loops.yield %e : f32
+            }
+            loops.yield %t : f32
+          }
+          loops.store %s, %o[%i, %b, %h, %j] : f32 to memref<5x3x2x?xf32, #loops.dims<-2*s0+5>>
+        }
+      }
+    }
+  }
+  func.return
+}

@@ -31,6 +31,25 @@ func.func private @shifted(%o: memref<20xf32>) attributes {aicc.kernel, aicc.num
 
 // -----
 
+// Where the index is a number to compute with, that stands inside all loops: the nest stays a perfect one.
+// CHECK-LABEL: @computed
+// CHECK:         loops.for "m.g" %[[G:.*]] = 0 to 3 parallel {
+// CHECK-NEXT:      loops.for "m.m" %[[M:.*]] = 0 to 6 parallel {
+// CHECK-NEXT:        loops.for "n" %{{.*}} = 0 to 4 parallel {
+// CHECK-NEXT:          %[[I:.*]] = loops.apply %[[G]] * 6 + %[[M]]
+// CHECK-NEXT:          arith.index_cast %[[I]] : index to i64
+func.func private @computed(%o: memref<18x4xi64>) attributes {aicc.kernel, aicc.num_outputs = 1 : i64} {
+  loops.for "m" %m = 0 to 18 parallel {
+    loops.for "n" %n = 0 to 4 parallel {
+      %i = arith.index_cast %m : index to i64
+      loops.store %i, %o[%m, %n] : i64 to memref<18x4xi64>
+    }
+  }
+  func.return
+}
+
+// -----
+
 func.func private @no_divisor(%o: memref<20xf32>) attributes {aicc.kernel, aicc.num_outputs = 1 : i64} {
   %z = arith.constant 0.0 : f32
   // expected-error@+1 {{split: loop 'm': its number of iterations is 20, expected a multiple of 6}}
