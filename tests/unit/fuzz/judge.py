@@ -250,11 +250,11 @@ def _operators(graph: onnx.GraphProto) -> set[str]:
 
 def _fits_nowhere(expected: Sequence[np.ndarray], found: Sequence[Any]) -> bool:
     """Whether a window larger than its input has no place, but one for onnxruntime, which divides towards zero."""
-    return all(
-        a.size == 0 and all(m in (n, 0) and n in (m, 1) for m, n in zip(a.shape, np.shape(b), strict=True))
-        for a, b in zip(expected, found, strict=True)
-        if a.ndim == np.ndim(b)
-    ) and any(a.shape != np.shape(b) for a, b in zip(expected, found, strict=True))
+    pairs = [(a, np.shape(b)) for a, b in zip(expected, found, strict=True) if a.shape != np.shape(b)]
+    return bool(pairs) and all(
+        a.size == 0 and a.ndim == len(b) and all(m in (n, 0) and n in (m, 1) for m, n in zip(a.shape, b, strict=True))
+        for a, b in pairs
+    )
 
 
 def _gives_its_number(loop: onnx.NodeProto) -> bool:
