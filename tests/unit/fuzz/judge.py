@@ -179,6 +179,7 @@ DROP_NAN = {
     "LRN",
     "Attention",
     "MultiHeadAttention",
+    "LayerNormalization",
 } | RECURRENT
 """
 Operators of which peers lose some NaN and infinities among the operands, or spread them; queries that no key is left
