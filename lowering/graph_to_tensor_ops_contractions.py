@@ -14,7 +14,7 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from aicc.dialects.graph.conv import ConvolutionOp, ConvOp
-from aicc.dialects.graph.dims import Dim, dims_of
+from aicc.dialects.graph.dims import Dim, dims_of, floordiv
 from aicc.dialects.graph.dtypes import accumulator_type, bit_width, is_float, is_unsigned, signless
 from aicc.dialects.graph.integer_products import ConvIntegerOp, MatmulIntegerOp
 from aicc.dialects.graph.interfaces import OpBuilder, element_type_of
@@ -94,11 +94,16 @@ def _matrix_product(
         dims,
         [element],
         sum_of_products(element_type_of(lhs), element_type_of(rhs)),
-        reduction=[dims_of(lhs.type)[-2 if swaps[0] else -1]],
+        reduction=[_known(dims_of(lhs.type)[-2 if swaps[0] else -1], dims_of(rhs.type)[-1 if swaps[1] else -2])],
         inits=[scalar_constant(0, acc)],
         fastmath=CONTRACT,
         finish=None if acc == signless(element) else lambda s, args: [s.truncate_float(args[0], element)],
     )
+
+
+def _known(size: Dim, other: Dim) -> Dim:
+    """Of two sizes that are equal the number, if one is; a constant operand knows no symbol."""
+    return size if isinstance(size, int) else other if isinstance(other, int) else size
 
 
 def taps(axes: Sequence[WindowAxis], first: int, kernel: int, symbols: Symbols) -> list[AffineExpr]:
@@ -167,7 +172,7 @@ def _convolution(
         dims,
         [element],
         sum_of_products(element_type_of(image), element_type_of(weights)),
-        reduction=weight[1:],
+        reduction=[_known(weight[1], floordiv(dims_of(image.type)[1], op.group_count)), *weight[2:]],
         inits=[scalar_constant(0, acc)],
         fastmath=CONTRACT,
         finish_inputs=bias,

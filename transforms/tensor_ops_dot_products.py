@@ -192,7 +192,7 @@ class DotProducts:
             if sums is not None:
                 _inline_all(sums)
                 if constant:
-                    self.outliner.outline(function, sums, "sums")
+                    self._outline(function, sums, "sums")
             return True
         return False
 
@@ -224,7 +224,7 @@ class DotProducts:
             product.erase()
             if sums is not None:
                 _inline_all(sums)
-                self.outliner.outline(function, sums, "sums")
+                self._outline(function, sums, "sums")
             return
 
     def _see_bytes(self, op: StructuredOp) -> None:
@@ -261,6 +261,12 @@ class DotProducts:
             else:
                 return False
         return True
+
+    def _outline(self, function: FuncOp, op: StructuredOp, what: str) -> None:
+        """Has it computed before the kernel, unless it reads a padded copy made there, or goes by its symbols."""
+        known = all(isinstance(size, int) for size in op.dims)
+        if known and all(isinstance(value, BlockArgument) for value in op.operands):
+            self.outliner.outline(function, op, what)
 
     def _pays(self, function: FuncOp, op: StructuredOp, side: Side) -> bool:
         if self._is_constant(function, op, side.factor):
@@ -329,7 +335,7 @@ class DotProducts:
                 continue
             _inline_all(packer)
             if is_constant:
-                self.outliner.outline(function, packer, "packed")
+                self._outline(function, packer, "packed")
 
     def _body(self, forms: Sequence[Form], instruction: str, flips: Sequence[bool | None]) -> Block:
         left, right = forms

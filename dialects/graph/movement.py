@@ -484,7 +484,7 @@ class PadOp(MovementOp):
             size = before + dim + after
             if _provably_negative(size):
                 raise VerifyException(f"axis {axis} of size {dim} padded by {before} and {after} has size {size}")
-            if mode == "edge" and dim == 0 and size != 0:  # C3
+            if mode == "edge" and dim == 0 and (lower_bound(size) or 0) > 0:  # C3
                 raise VerifyException(f"axis {axis} has size 0, expected an element to repeat")
             if mode == "reflect" and any(_provably_negative(dim - 1 - pad) for pad in (before, after)):
                 raise VerifyException(f"axis {axis} of size {dim} cannot be mirrored for {before} and {after} elements")
@@ -512,9 +512,11 @@ class PadOp(MovementOp):
         for axis, (low, high) in enumerate(zip(self.low.data, self.high.data, strict=True)):
             last = dims_of(self.x.type)[axis] - 1
             parts = [value]
-            if low != 0:
+            # Of no element there is no margin, nor of one a mirrored one: (C3) says that the padding is 0 then.
+            empty = last == (0 if self.mode.data == "reflect" else -1)
+            if low != 0 and not empty:
                 parts.insert(0, self._margin(b, value, axis, low, 0, low))
-            if high != 0:
+            if high != 0 and not empty:
                 parts.append(self._margin(b, value, axis, high, last, last - 1))
             if len(parts) > 1:
                 value = b.add(ConcatOp(parts, axis))

@@ -358,3 +358,17 @@ def test_attention_with_quantised_weights(per_column: bool) -> None:
     )
     expected = [result.transpose(0, 2, 1, 3).reshape(batch, length, hidden).astype(F32), np.stack([k, v]).astype(F32)]
     check(*model, expected, rtol=1e-4, atol=1e-4)
+
+
+def test_constant_images_tell_the_number_of_channels() -> None:
+    """The kernel's own number of channels is a symbol, which nothing that is packed before the model runs knows."""
+    rng = np.random.default_rng(7)
+    x, w = rng.integers(0, 256, (2, 6, 3, 5)).astype(U8), rng.integers(-128, 128, (4, 6, 1, 1)).astype(I8)
+    a, b = rng.integers(-128, 128, (7, 20)).astype(I8), rng.integers(0, 256, (20, 5)).astype(U8)
+    for inputs, pads in (([x, w], [0, 1, 0, 1]), ([x, w], [0] * 4)):
+        whole = np.pad(x.astype(np.int64), ((0, 0), (0, 0), (0, 0), (pads[1], pads[3])))
+        expected = np.einsum("nchw,mc->nmhw", whole, w[:, :, 0, 0].astype(np.int64)).astype(np.int32)
+        check(*one_node("ConvInteger", inputs, constant=[0], symbolic=(1,), pads=pads), [expected])
+    expected = (a.astype(np.int64) @ b.astype(np.int64)).astype(np.int32)
+    for known, unknown in ((0, 1), (1, 0)):
+        check(*one_node("MatMulInteger", [a, b], constant=[known], symbolic=(unknown,)), [expected])

@@ -204,6 +204,17 @@ def test_too_much_is_cut_off_or_mirrored():
         aicc.compile(proto, opt_level=0).run(feeds)
 
 
+@pytest.mark.parametrize(("mode", "size"), [("reflect", 1), ("edge", 0)])
+def test_axes_with_nothing_to_repeat_are_not_padded(mode: str, size: int):
+    """Where data tell the padding, which is 0 along such an axis."""
+    x = np.arange(4 * size, dtype=F32).reshape(size, 4)
+    pads = [0, 1, 0, 2]
+    proto, feeds = one_node("Pad", [x, np.array(pads)], mode=mode, constant=(0,))
+    check(proto, feeds, [padded(x, pads, mode, 0)])
+    proto, feeds = one_node("Pad", [x, np.array(pads)], mode=mode)
+    check(proto, feeds, [padded(x, pads, mode, 0)])
+
+
 def squeeze(declared: list[str] | None) -> aicc.Model:
     proto = model([make_node("Squeeze", ["x"], ["y"], "s")], {"x": (F32, ["N", 1, "M"])}, ["y"])
     if declared is not None:
