@@ -9,9 +9,9 @@ which the runtime calls for parts of it, through a second function that takes wh
     aicc_parallel(run, &context, total, grain, least, threads);
     run(context, begin, end):  body(begin, end, captured...)
 
-A part is a multiple of `grain` iterations, which are work enough to be worth a thread. With fewer than `least`
-iterations per thread the loop stays on one thread, and loops in it are shared out. Iterations are independent: results
-do not depend on who runs what.
+A part is a multiple of `grain` iterations, which are work enough to be worth a thread: a number, or computed from
+sizes. With fewer than `least` iterations per thread the loop stays on one thread, and loops in it are shared out.
+Iterations are independent: results do not depend on who runs what.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from aicc.dialects.llvm import memory
 from aicc.dialects.loops.attrs import memref_of
 from aicc.dialects.loops.control import ForOp
-from aicc.dialects.loops.threads import grain_of, least_of, spread_loops
+from aicc.dialects.loops.threads import grain_of, least_of, spread_loops, work_of
 from aicc.lowering.loops_to_llvm_control import order_stores, run_loop
 from aicc.lowering.loops_to_llvm_emit import POINTER, UNKNOWN_ROOT, Buffer, Rows, byte_size
 from aicc.lowering.loops_to_llvm_functions import Function, internal_function
@@ -57,10 +57,20 @@ def lower_parallel(fn: Function, op: ForOp, lower_op: LowerOp) -> None:
     for index, value in enumerate(captured.values):
         fn.emit(memory.StoreOp, (value, _field(fn, context, captured.struct, index)), None, _PLAIN)
     assert fn.threads is not None
-    numbers = (fn.integer(grain_of(op)), fn.integer(least_of(op)))
+    numbers = (_grain(fn, op, trips), fn.integer(least_of(op)))
     arguments = (fn.global_address(name), context, fn.index(trips), *numbers, fn.threads)
     fn.block.add_op(base.CallOp(RUNTIME, *arguments))
     fn.state.uses_threads = True
+
+
+def _grain(fn: Function, op: ForOp, trips: Poly) -> SSAValue:
+    """The iterations that are worth a thread."""
+    if (worth := work_of(op)) is None:
+        return fn.integer(grain_of(op))
+    work, part = worth
+    size = fn.dim(work)
+    nearest = fn.divide(add(multiply(trips, constant(2 * part)), size), multiply(size, constant(2)))
+    return fn.index(fn.at_least(nearest, 1))
 
 
 def _lower_bound(fn: Function, op: ForOp) -> Poly:

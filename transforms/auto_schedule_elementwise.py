@@ -140,7 +140,7 @@ def schedule_transposed(kernel: Kernel, nest: Nest, lane: Loop, block: Block) ->
         Shared(handle, max(1, loop.trips // size), max(1, certain_trips(loop, loop.trips) // size))
         for handle, loop, size in zip(tiled.outers, loops, sizes, strict=True)
     ]
-    spread(kernel, shared, cycles)
+    spread(kernel, shared, cycles, nest.top)
 
 
 def schedule_elementwise(kernel: Kernel, nest: Nest, lane: Loop) -> None:
@@ -180,4 +180,4 @@ def schedule_elementwise(kernel: Kernel, nest: Nest, lane: Loop) -> None:
     tiled = writer.tile(handles, sizes, None, f"{registers} registers of {width} lanes")
     writer.vectorize([tiled.inners[-1]])
     counts = [[*values[:-1], max(1, values[-1] // sizes[-1])] for values in (trips, certain)]
-    spread(kernel, list(map(Shared, tiled.outers, *counts)), cycles)
+    spread(kernel, list(map(Shared, tiled.outers, *counts)), cycles, nest.top)

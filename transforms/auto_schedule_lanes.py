@@ -548,7 +548,7 @@ def _spread(
             Shared(handle, level.trips, certain_trips(level.loop, level.trips))
             for level, handle in zip(order, shared, strict=False)
         ]
-        spread(kernel, around, plan.tile.cycles * steps)
+        spread(kernel, around, plan.tile.cycles * steps, nest.top)
         return
     for number, combination in enumerate(product(*pieces)):
         tiles = dict(zip(target, combination, strict=True))
@@ -564,4 +564,4 @@ def _spread(
             if level.part:
                 trips = -(-trips // (level.inside // plan.tile.rows))
             loops.append(Shared(handle, trips, certain_trips(level.loop, trips)))
-        spread(kernel, loops, cycles, number)
+        spread(kernel, loops, cycles, nest.top, number)

@@ -172,7 +172,7 @@ def schedule_product(kernel: Kernel, nest: Nest, plan: Product, cycles: float) -
                 Shared(writer.select(handle, [part]), loop.trips, certain_trips(loop, loop.trips))
                 for loop, handle in zip(plan.others, tiled.outers, strict=False)
             ]
-            spread(kernel, [*loops, Shared(block, trips, -(-certain // plan.block_tiles))], cycles)
+            spread(kernel, [*loops, Shared(block, trips, -(-certain // plan.block_tiles))], cycles, nest.top)
 
 
 def _register_tiles(kernel: Kernel, plan: Product, rows: SSAValue, inner: SSAValue) -> None:

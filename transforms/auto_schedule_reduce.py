@@ -117,7 +117,7 @@ def _schedule_rows(kernel: Kernel, nest: Nest, loop: Loop, row: Loop) -> None:
     outer = [Shared(other.label, other.trips, certain_trips(other, other.trips)) for other in nest.parallel[:-1]]
     full = Shared(writer.select(tiled.outers[0], [0]), tiles, certain_trips(row, tiles))
     # Only one nest is perfectly nested in the loops around.
-    spread(kernel, [*outer, full] if nests == 1 else outer or [full], cycles)
+    spread(kernel, [*outer, full] if nests == 1 else outer or [full], cycles, nest.top)
 
 
 def schedule_reductions(kernel: Kernel, nest: Nest, loops: Sequence[Loop]) -> None:
@@ -148,4 +148,4 @@ def schedule_reductions(kernel: Kernel, nest: Nest, loops: Sequence[Loop]) -> No
         writer.vectorize([within])
     cycles = reduce_cycles(kernel, nest, loops) + nest.iterations * 4.0 * nest.heavy_ops
     outer = [Shared(loop.label, loop.trips, certain_trips(loop, loop.trips)) for loop in nest.parallel]
-    spread(kernel, outer, cycles)
+    spread(kernel, outer, cycles, nest.top)

@@ -93,14 +93,15 @@ def schedule_stream(kernel: Kernel, nest: Nest, lane: Loop, matrix: Access) -> N
     cycles = nest.iterations * matrix.bytes / BYTES_PER_CYCLE[1]
     if any(loop.trips > 1 for loop in others):
         loops = zip(others, handles, strict=False)
-        spread(kernel, [Shared(handle, loop.trips, certain_trips(loop, loop.trips)) for loop, handle in loops], cycles)
+        shared = [Shared(handle, loop.trips, certain_trips(loop, loop.trips)) for loop, handle in loops]
+        spread(kernel, shared, cycles, nest.top)
     else:
         share = lane.trips // kernel.facts.cores // lanes * lanes
         least = CHUNK_BYTES_CONSTANT if kernel.is_constant(matrix.memref) else CHUNK_BYTES
         if share * matrix.bytes >= least and not kernel.spread:
             tiled = writer.tile([columns], [share], None, "a part of each row per thread")
             parts = lane.trips // share
-            spread(kernel, [Shared(tiled.outers[0], parts, certain_trips(lane, parts))], cycles)
+            spread(kernel, [Shared(tiled.outers[0], parts, certain_trips(lane, parts))], cycles, nest.top)
             columns, label = tiled.inners[0], label + ".i"
     order = f"{streams} rows of memory side by side" if streams > 1 else "rows of memory one after the other"
     writer.split_reduction(writer.loop(steps.label), columns, streams, False, f"{order}, from end to end")

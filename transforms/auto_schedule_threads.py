@@ -4,20 +4,23 @@ Which loops the automatic scheduler shares out among threads, and in chunks of w
 Loops are taken from outside in, counted as one sequence, until there are iterations enough for all threads whatever
 symbolic sizes turn out to be: a batch of one image is shared out by its rows. A chunk is work enough to be worth what
 starting threads costs; where the amount of work is known and not two chunks, the loop stays on one thread. With
-symbolic sizes the same is decided when the program runs, by the number of iterations: of loops around several nests as
+symbolic sizes the same is decided when the program runs, by the number of iterations, or by how much all of them do
+where sizes decide how much one does: of loops around several nests as
 well, in which these are shared out one by one where there are few iterations around them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 from xdsl.ir import SSAValue
 
+from aicc.dialects.graph.dims import Dim, SymExpr, dim_prod
+from aicc.dialects.loops import ForOp
 from aicc.transforms.auto_schedule_common import Kernel
-from aicc.transforms.loops_facts import Loop
+from aicc.transforms.loops_facts import Loop, loop_facts
 
 CHUNK_REGIONS = 2
 """Work of a chunk, at least, in times what starting and ending a region costs."""
@@ -68,11 +71,40 @@ def worth_threads(kernel: Kernel, cycles: float) -> bool:
     return cycles >= 2 * CHUNK_REGIONS * kernel.facts.region_cycles
 
 
-def spread(kernel: Kernel, loops: Sequence[Shared], cycles: float, number: int = 0, least: int = 0) -> None:
+@dataclass(frozen=True)
+class Work:
+    """How much is done where most is done, as far as sizes decide it."""
+
+    size: Dim
+    """Iterations of the loops of symbolic extents there, as a size."""
+
+    reckoned: int
+    """That size, with the guesses for extents."""
+
+    loops: int
+    """How many loops those are."""
+
+    trips: int
+    """Reckoned iterations of all loops there."""
+
+
+def work_in(top: ForOp) -> Work:
+    """How much the loops in `top`, itself included, do."""
+    inside = [work_in(op) for op in top.block.ops if isinstance(op, ForOp)]
+    most = max(inside, key=lambda work: work.trips, default=Work(1, 1, 0, 1))
+    loop = loop_facts(top)
+    trips = most.trips * loop.trips
+    if not isinstance(loop.extent, SymExpr):
+        return replace(most, trips=trips)
+    return Work(dim_prod([most.size, loop.extent]), most.reckoned * loop.trips, most.loops + 1, trips)
+
+
+def spread(kernel: Kernel, loops: Sequence[Shared], cycles: float, top: ForOp, number: int = 0, least: int = 0) -> None:
     """
     Shares out perfectly nested loops, outermost first, of `cycles` in all, if it is worth it.
 
-    `number` says which of the loops of each handle are meant, `least` how many iterations per thread there must be.
+    `top` is the loop that the schedule is for, with all that is in it. `number` says which of the loops of each handle
+    are meant, `least` how many iterations per thread there must be.
     """
     if kernel.spread or not loops or not cycles:
         # Tiles that the guessed sizes do not fill are reckoned to take no time.
@@ -91,7 +123,12 @@ def spread(kernel: Kernel, loops: Sequence[Shared], cycles: float, number: int =
     trips = prod(loop.trips for loop in chosen)
     if trips < 2:
         return
-    known = all(loop.trips == loop.certain for loop in loops)
+    work = work_in(top)
+    open_loops = sum(loop.trips != loop.certain for loop in chosen)
+    worth = None
+    if work.loops > open_loops:
+        worth = work.size, max(1, round(chunk * work.reckoned / cycles))
+    known = worth is None and all(loop.trips == loop.certain for loop in loops)
     grain = max(1, round(chunk / each))
     if known and trips < 2 * grain and cycles < 2 * chunk:
         return
@@ -99,4 +136,4 @@ def spread(kernel: Kernel, loops: Sequence[Shared], cycles: float, number: int =
     grain = min(grain, max(1, trips // 2)) if known else grain
     writer = kernel.writer
     handles = [writer.loop(loop.handle) if isinstance(loop.handle, str) else loop.handle for loop in chosen]
-    writer.parallelize([writer.select(handle, [number]) for handle in handles], grain, least)
+    writer.parallelize([writer.select(handle, [number]) for handle in handles], grain, least, worth)

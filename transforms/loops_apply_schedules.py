@@ -193,7 +193,7 @@ def _vectorize(run: Run, op: VectorizeOp) -> None:
 
 def _parallelize(run: Run, op: ParallelizeOp) -> None:
     for loops in run.zipped(op, op.loops):
-        parallelize_loops(loops, op.iterations, op.least_iterations)
+        parallelize_loops(loops, op.iterations, op.least_iterations, op.worth)
 
 
 def _pack(run: Run, op: PackOp) -> None:

@@ -176,7 +176,7 @@ def spread_around(kernel: Kernel, around: Sequence[ForOp]) -> bool:
     inside = [loop_facts(op) for op in around[-1].block.walk() if isinstance(op, ForOp)]
     known = all(isinstance(loop.extent, int) or loop.limit for loop in inside)
     enough = enough_around(kernel, loops, cycles, known)
-    spread(kernel, loops, max(cycles, CYCLES_PER_MOVE * moves), least=0 if enough else AROUND_SHARES)
+    spread(kernel, loops, max(cycles, CYCLES_PER_MOVE * moves), around[0], least=0 if enough else AROUND_SHARES)
     return enough
 
 

@@ -35,7 +35,7 @@ from aicc.dialects.loops.call import CallOp, size_of_value
 from aicc.dialects.loops.control import ForOp
 from aicc.dialects.loops.functions import NUM_SCRATCH, is_kernel, num_outputs, symbol_names
 from aicc.dialects.loops.memory import ON_STACK, AllocOp, SizeOp, ViewOp
-from aicc.dialects.loops.threads import NESTED, grain_of, spread_loops
+from aicc.dialects.loops.threads import NESTED, forget_work, grain_of, spread_loops
 from aicc.transforms.diagnostics import fail
 from aicc.transforms.kernel_unit import Callers, KernelUnit
 from aicc.transforms.loops_sizes import buffer_bytes, iteration_number, trip_count_dim
@@ -66,6 +66,9 @@ def hoist_from_kernel(function: func.FuncOp, limit: int, private: int = 0) -> li
                 continue
         loops = _shared_loops(alloc)
         trips = [_trips(loop, alloc) for loop in loops]
+        if loops:
+            # How many chunks there are must be a size.
+            forget_work(loops[0])
         chunks = [ceildiv(dim_prod(trips), grain_of(loops[0]))] if loops else []
         whole = memref_type([*chunks, *memref_dims(type)], type.element_type)
         position = len(entry.args) - num_outputs(function)

@@ -10,6 +10,9 @@ A thread takes at least `grain` consecutive iterations at a time, those of perfe
 sequence: a batch of one image still has rows to share. Iterations are independent, so no result depends on who runs
 what.
 
+Where sizes decide how much an iteration does, `work` and `part` say what all do together and how much of it is worth a
+thread: that many iterations are the grain then, for the sizes of the run.
+
 With fewer than `least` iterations per thread, a loop stays on one thread. Then loops inside of it may be shared out:
 that is the only case in which loops with `threads` stand in each other.
 """
@@ -24,9 +27,10 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr, UnitAttr, i
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
+from aicc.dialects.graph.dims import Dim
 from aicc.dialects.loops import ForOp
 from aicc.dialects.loops.attrs import LoopKind
-from aicc.dialects.loops.threads import GRAIN, LEAST, NESTED, least_of
+from aicc.dialects.loops.threads import GRAIN, LEAST, NESTED, least_of, set_work
 from aicc.transforms.loops_legality import check_parallel
 from aicc.transforms.loops_nest import (
     StepError,
@@ -40,10 +44,12 @@ from aicc.transforms.loops_nest import (
 STEP = "parallelize"
 
 
-def parallelize_loops(loops: Sequence[ForOp], grain: int = 1, least: int = 0) -> None:
+def parallelize_loops(
+    loops: Sequence[ForOp], grain: int = 1, least: int = 0, worth: tuple[Dim, int] | None = None
+) -> None:
     """
     Marks perfectly nested loops, outermost first, to be run on several threads, at least `grain` iterations at a time,
-    if there are `least` for each thread.
+    if there are `least` for each thread; or as many iterations as make a part of their work that is `worth` a thread.
 
     Raises:
         StepError: if iterations are not independent, the nest is not perfect and rectangular, or a loop around it runs
@@ -66,6 +72,8 @@ def parallelize_loops(loops: Sequence[ForOp], grain: int = 1, least: int = 0) ->
         outermost.attributes[GRAIN] = IntegerAttr(grain, i64)
     if least:
         outermost.attributes[LEAST] = IntegerAttr(least, i64)
+    if worth is not None:
+        set_work(outermost, *worth)
     if len(loops) > 1:
         outermost.attributes[NESTED] = IntegerAttr(len(loops), i64)
 

@@ -9,6 +9,7 @@ from xdsl.dialects.transform import AnyOpType, NamedSequenceOp
 from xdsl.dialects.transform import YieldOp as SequenceYieldOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 
+from aicc.dialects.graph.dims import Dim
 from aicc.dialects.schedule.bypass import BypassCachesOp
 from aicc.dialects.schedule.ops import (
     CollapseOp,
@@ -131,9 +132,16 @@ class ScheduleWriter:
         """Makes loops the axes of vectors."""
         self._add(VectorizeOp(loops), why)
 
-    def parallelize(self, loops: Sequence[SSAValue], grain: int, least: int = 0, why: str = "") -> None:
+    def parallelize(
+        self,
+        loops: Sequence[SSAValue],
+        grain: int,
+        least: int = 0,
+        worth: tuple[Dim, int] | None = None,
+        why: str = "",
+    ) -> None:
         """Shares out the iterations of perfectly nested loops among threads."""
-        self._add(ParallelizeOp(loops, grain, least), why)
+        self._add(ParallelizeOp(loops, grain, least, worth), why)
 
     def pack(self, argument: int, tiles: Sequence[int], order: Sequence[int], why: str = "") -> None:
         """Reads an argument from a packed copy."""

@@ -2,19 +2,25 @@
 What a loop with `threads` says of how its iterations are shared out, in attributes that lowering reads.
 
 - `grain`: consecutive iterations that one thread takes at a time, at least; what it takes is a multiple of that.
+- `work`, `part`: where sizes decide how much an iteration does, what all iterations do together, as a size, and how
+  much of that is worth a thread. They then say the grain, for the sizes of the run: `part * iterations / work`,
+  rounded, at least 1.
 - `least`: iterations per thread below which the loop stays on one thread; loops inside of it may be shared out then.
 - `nested`: how many loops, perfectly nested but for index arithmetic and views, are counted as one; itself included.
 """
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import IntegerAttr
+from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.ir import Block
 
+from aicc.dialects.graph.dims import Dim, ShapeAttr
 from aicc.dialects.loops.control import ForOp
 
 GRAIN = "grain"
 LEAST = "least"
+WORK = "work"
+PART = "part"
 NESTED = "nested"
 
 
@@ -22,6 +28,26 @@ def grain_of(loop: ForOp) -> int:
     """The least number of iterations of a chunk, all `nested` loops counted together."""
     grain = loop.attributes.get(GRAIN)
     return grain.value.data if isinstance(grain, IntegerAttr) else 1
+
+
+def set_work(loop: ForOp, work: Dim, part: int) -> None:
+    """States what all iterations do together, and how much of it is worth a thread."""
+    loop.attributes[WORK] = ShapeAttr((work,))
+    loop.attributes[PART] = IntegerAttr(part, i64)
+
+
+def work_of(loop: ForOp) -> tuple[Dim, int] | None:
+    """What all iterations do together, and how much of it is worth a thread; `None`: `grain` iterations are."""
+    work, part = loop.attributes.get(WORK), loop.attributes.get(PART)
+    if isinstance(work, ShapeAttr) and len(work.data) == 1 and isinstance(part, IntegerAttr):
+        return work.data[0], part.value.data
+    return None
+
+
+def forget_work(loop: ForOp) -> None:
+    """Makes the grain a number."""
+    loop.attributes.pop(WORK, None)
+    loop.attributes.pop(PART, None)
 
 
 def least_of(loop: ForOp) -> int:

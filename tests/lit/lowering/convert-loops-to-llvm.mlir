@@ -221,6 +221,24 @@ func.func @many(%n: index, %m: index, %o: memref<?x?xf32, #loops.dims<n, m>>)
 
 // -----
 
+// As many iterations as do a part of the work that is worth a thread.
+// CHECK-LABEL: llvm.func @worth(
+// CHECK:         %[[NEAREST:.*]] = llvm.udiv
+// CHECK:         %[[GRAIN:.*]] = llvm.intr.smax(%[[NEAREST]], %{{.*}})
+// CHECK:         llvm.call @aicc_parallel(%{{.*}}, %{{.*}}, %{{.*}}, %[[GRAIN]], %{{.*}}, %{{.*}})
+func.func @worth(%n: index, %m: index, %o: memref<?x?xf32, #loops.dims<n, m>>)
+    attributes {aicc.kernel, aicc.symbols = ["n", "m"]} {
+  %one = arith.constant 1.0 : f32
+  loops.for "i" %i = 0 to %n parallel threads attributes {part = 100 : i64, work = #graph.shape<n*m>} {
+    loops.for "j" %j = 0 to %m parallel {
+      loops.store %one, %o[%i, %j] : f32 to memref<?x?xf32, #loops.dims<n, m>>
+    }
+  }
+  func.return
+}
+
+// -----
+
 // main takes a table of pointers, the sizes and the number of threads; the signature says what they are.
 // CHECK-LABEL: llvm.func @main(
 // CHECK-SAME:    %[[TABLE:.*]]: !llvm.ptr, %[[SIZES:.*]]: !llvm.ptr, %[[THREADS:.*]]: i64)

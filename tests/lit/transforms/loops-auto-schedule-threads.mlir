@@ -2,7 +2,7 @@
 
 // A batch of unknown size: it is shared out if it turns out to be large enough, else what is done for each of it.
 // CHECK-LABEL: @unknown(
-// CHECK:         loops.for "a_n" %{{.*}} = 0 to %s0 parallel threads attributes {{{.*}}least = 2 : i64} {
+// CHECK:         loops.for "a_n" %{{.*}} = 0 to %s0 parallel threads attributes {{{.*}}least = 2 : i64, work = #graph.shape<s0*s1>, part = {{.*}}} {
 // CHECK:           loops.for "b_i" {{.*}} threads
 func.func private @unknown(%s0: index, %s1: index, %x: memref<?x?x64xf32, #loops.dims<s0, s1>>,
                            %m: memref<?x64xf32, #loops.dims<s0>>, %out: memref<?x?x64xf32, #loops.dims<s0, s1>>)
@@ -29,9 +29,9 @@ func.func private @unknown(%s0: index, %s1: index, %x: memref<?x?x64xf32, #loops
   func.return
 }
 
-// There are enough in any case.
+// There are enough in any case; what each does is known when the program runs.
 // CHECK-LABEL: @enough(
-// CHECK:         loops.for "a_n" %{{.*}} = 0 to 64 parallel threads attributes {grain = {{[0-9]+}} : i64} {
+// CHECK:         loops.for "a_n" %{{.*}} = 0 to 64 parallel threads attributes {grain = {{[0-9]+}} : i64, work = #graph.shape<s1>, part = {{[0-9]+}} : i64} {
 // CHECK-NOT:     threads
 // CHECK:         func.return
 func.func private @enough(%s1: index, %x: memref<64x?x64xf32, #loops.dims<s1>>, %m: memref<64x64xf32>,
@@ -54,6 +54,21 @@ func.func private @enough(%s1: index, %x: memref<64x?x64xf32, #loops.dims<s1>>, 
         %r = arith.subf %b, %a : f32
         loops.store %r, %out[%n, %i, %j] : f32 to memref<64x?x64xf32, #loops.dims<s1>>
       }
+    }
+  }
+  func.return
+}
+
+// Each iteration does the same: a number says how many are worth a thread.
+// CHECK-LABEL: func.func private @same(
+// CHECK:         loops.for {{.*}} threads attributes {grain = {{[0-9]+}} : i64} {
+func.func private @same(%s0: index, %x: memref<?x64xf32, #loops.dims<s0>>, %out: memref<?x64xf32, #loops.dims<s0>>)
+    attributes {aicc.kernel, aicc.num_outputs = 1 : i64, aicc.symbols = ["s0"]} {
+  loops.for "i" %i = 0 to %s0 parallel {
+    loops.for "j" %j = 0 to 64 parallel {
+      %a = loops.load %x[%i, %j] : memref<?x64xf32, #loops.dims<s0>> to f32
+      %r = arith.addf %a, %a : f32
+      loops.store %r, %out[%i, %j] : f32 to memref<?x64xf32, #loops.dims<s0>>
     }
   }
   func.return

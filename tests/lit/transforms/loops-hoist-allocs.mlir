@@ -50,7 +50,7 @@ func.func private @inside(%s0: index, %out: memref<?x100xf32, #loops.dims<s0>>)
 func.func private @chunks(%s0: index, %out: memref<?x100xf32, #loops.dims<s0>>)
     attributes {aicc.kernel, aicc.symbols = ["s0"], aicc.num_outputs = 1 : i64} {
   %zero = arith.constant 0.0 : f32
-  loops.for "i" %i = 0 to %s0 parallel threads attributes {grain = 4 : i64, nested = 2 : i64} {
+  loops.for "i" %i = 0 to %s0 parallel threads attributes {grain = 4 : i64, nested = 2 : i64, part = 8 : i64, work = #graph.shape<2*s0>} {
     loops.for "j" %j = 0 to 6 parallel {
       loops.for "k" %k = 0 to 5 parallel {
         %a = loops.alloc : memref<100xf32>
