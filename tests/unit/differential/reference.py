@@ -51,6 +51,9 @@ def is_exact(op: Operation) -> bool:
 
 
 TRIALS = 4
+MORE_TRIALS = 32
+"""Before anything is called wrong: in a few trials noise may cancel out in one of many elements."""
+
 MARGIN = 24
 """Times the largest change that noise of one unit in the last place makes, in a few trials."""
 
@@ -114,6 +117,19 @@ def check(module: ModuleOp, inputs: Sequence[np.ndarray], found: Sequence[np.nda
     expected = run(module, inputs)
     exact = exact_outputs(module)
     trials = [run(module, inputs, np.random.default_rng(seed)) for seed in range(TRIALS)]
+    try:
+        _check(expected, exact, trials, found)
+    except AssertionError:
+        trials += [run(module, inputs, np.random.default_rng(seed)) for seed in range(TRIALS, MORE_TRIALS)]
+        _check(expected, exact, trials, found)
+
+
+def _check(
+    expected: Sequence[np.ndarray],
+    exact: Sequence[bool],
+    trials: Sequence[Sequence[np.ndarray]],
+    found: Sequence[np.ndarray],
+) -> None:
     for position, (want, have) in enumerate(zip(expected, found, strict=True)):
         assert (have.shape, have.dtype) == (want.shape, want.dtype)
         if not is_float(want):

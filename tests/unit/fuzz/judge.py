@@ -154,11 +154,12 @@ WRONG_PEERS = {
     # Sums squares over a window of its own; knows one direction and no sequence lengths; drops axes of size 1,
     # widens integers, and mistakes the shape of slices that a Loop keeps; computes the statistics of narrow floats in
     # narrow floats; sums numbers with their signs for the norm of p = 1; cuts where windows are smaller than strides;
-    # mixes up groups; knows no axis from which on axes are one; takes zero points of rows for those of columns.
+    # mixes up groups; knows no axis from which on axes are one; takes zero points of rows for those of columns;
+    # makes a list of an optional tensor.
     # onnxruntime: cuts digits off where it should round.
     "onnx.reference": {"LRN", "RNN", "GRU", "LSTM", "GlobalMaxPool", "ReduceSumSquare", "Loop"}
     | {"LayerNormalization", "LpNormalization", "MaxPool", "AveragePool", "ConvTranspose", "MatMulInteger"}
-    | {"Softmax", "LogSoftmax", "Hardmax"},
+    | {"Softmax", "LogSoftmax", "Hardmax", "Optional"},
     "onnxruntime": {"QLinearSoftmax"},
 }
 """Operators that a peer gets wrong."""

@@ -227,7 +227,9 @@ func.func @f(%n: index, %k: f32, %a: memref<?x16xf32, #loops.dims<n>>, %o: memre
 """
 
 
-@pytest.mark.parametrize("grain", ["", "attributes {grain = 7 : i64}", "attributes {part = 100 : i64, work = #graph.shape<16*n>}"])
+@pytest.mark.parametrize(
+    "grain", ["", "attributes {grain = 7 : i64}", "attributes {part = 100 : i64, work = #graph.shape<16*n>}"]
+)
 @pytest.mark.parametrize("lower, step", [(0, 1), (3, 1), (0, 4), (1, 3)])
 def test_threads_change_nothing(lower: int, step: int, grain: str):
     text = PARALLEL.format(lower=lower, step=step, grain=grain)
