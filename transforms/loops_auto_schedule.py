@@ -29,7 +29,12 @@ from aicc.transforms.auto_schedule_blocks import fuse_blocks
 from aicc.transforms.auto_schedule_bypass import bypass_last_cache
 from aicc.transforms.auto_schedule_callers import constant_buffers
 from aicc.transforms.auto_schedule_common import Kernel
-from aicc.transforms.auto_schedule_elementwise import collapsible, lane_order, schedule_elementwise
+from aicc.transforms.auto_schedule_elementwise import (
+    collapsible,
+    lane_order,
+    schedule_elementwise,
+    transposed_block,
+)
 from aicc.transforms.auto_schedule_fuse import fuse_rows, top_loops
 from aicc.transforms.auto_schedule_lanes import lane_cycles, schedule_lanes
 from aicc.transforms.auto_schedule_pixels import merge_pixels
@@ -72,7 +77,12 @@ def can_vectorize(loop: ForOp) -> bool:
 def schedule_nest(kernel: Kernel, nest: Nest) -> None:
     """Writes the schedule of one nest, by the cheapest strategy that its ops allow."""
     if not nest.chains:
-        lane = next((loop for loop in lane_order(kernel, nest) if can_vectorize(loop.op)), None)
+        lane = _lane(kernel, nest)
+        if lane is not None and (block := transposed_block(kernel, nest, lane)) is not None:
+            # What is read becomes one long row, of which more blocks follow each other in memory.
+            count = nest.parallel.index(block.loop) + 1
+            nest = _merge(kernel, nest, lambda nest: nest.parallel[:count])
+            lane = _lane(kernel, nest)
         if lane is not None:
             schedule_elementwise(kernel, nest, lane)
         return
@@ -96,6 +106,11 @@ def schedule_nest(kernel: Kernel, nest: Nest) -> None:
         choices.append((reduce_cycles(kernel, nest, reductions), -len(choices), step))
     if choices:
         min(choices)[2]()
+
+
+def _lane(kernel: Kernel, nest: Nest) -> Loop | None:
+    """The loop along the lanes of a nest without reductions."""
+    return next((loop for loop in lane_order(kernel, nest) if can_vectorize(loop.op)), None)
 
 
 def _schedule_pixels(kernel: Kernel, nest: Nest, lane: Loop) -> None:

@@ -153,6 +153,44 @@ func.func private @transpose(%x: memref<64x96xf32>, %o: memref<96x64xf32>)
   func.return
 }
 
+// Pixels that are read one after the other across rows of an image are one long row; the other way round, where they are
+// the lanes, rows stay apart: all channels of a row are read while its lines are in a cache.
+// CHECK-LABEL: transform.named_sequence @channels_last_schedule
+// CHECK:         schedule.collapse %{{.*}}, %{{.*}} {why = "contiguous together"}
+// CHECK:         schedule.tile %{{.*}}, %{{.*}}, %{{.*}} {sizes = array<i64: 1, 16, 8>, why = "blocks of 16 x 8 are transposed in registers"}
+func.func private @channels_last(%x: memref<2x16x24x24xf32>, %o: memref<2x24x24x16xf32>)
+    attributes {aicc.kernel, aicc.symbols = [], aicc.num_outputs = 1 : i64} {
+  loops.for "s0_d0" %n = 0 to 2 parallel {
+    loops.for "s0_d1" %i = 0 to 24 parallel {
+      loops.for "s0_d2" %j = 0 to 24 parallel {
+        loops.for "s0_d3" %c = 0 to 16 parallel {
+          %a = loops.load %x[%n, %c, %i, %j] : memref<2x16x24x24xf32> to f32
+          loops.store %a, %o[%n, %i, %j, %c] : f32 to memref<2x24x24x16xf32>
+        }
+      }
+    }
+  }
+  func.return
+}
+
+// CHECK-LABEL: transform.named_sequence @channels_first_schedule
+// CHECK-NOT:     schedule.collapse
+// CHECK:         schedule.tile {{.*}} {sizes = array<i64: 1, 1, 16, 8>, why = "blocks of 16 x 8 are transposed in registers"}
+func.func private @channels_first(%x: memref<2x24x24x16xf32>, %o: memref<2x16x24x24xf32>)
+    attributes {aicc.kernel, aicc.symbols = [], aicc.num_outputs = 1 : i64} {
+  loops.for "s0_d0" %n = 0 to 2 parallel {
+    loops.for "s0_d1" %c = 0 to 16 parallel {
+      loops.for "s0_d2" %i = 0 to 24 parallel {
+        loops.for "s0_d3" %j = 0 to 24 parallel {
+          %a = loops.load %x[%n, %i, %j, %c] : memref<2x24x24x16xf32> to f32
+          loops.store %a, %o[%n, %c, %i, %j] : f32 to memref<2x16x24x24xf32>
+        }
+      }
+    }
+  }
+  func.return
+}
+
 // Too few channels for a block: lanes along the pixels that are stored together.
 // CHECK-LABEL: transform.named_sequence @few_channels_schedule
 // CHECK-NOT:     transposed in registers
