@@ -26,6 +26,7 @@ from aicc.transforms.auto_schedule_common import (
 )
 from aicc.transforms.auto_schedule_product import plan_product, schedule_product
 from aicc.transforms.auto_schedule_threads import SHARES, Shared, certain_trips, spread, worth_threads
+from aicc.transforms.auto_schedule_windows import MOST_TAPS, inside, overlaps, shared_taps
 from aicc.transforms.loops_cost import (
     FMA_LATENCY,
     FMA_PORTS,
@@ -72,6 +73,9 @@ SYMBOLIC_ROWS = 1.25
 
 UNROLL_UP_TO = 4
 """A reduction of at most this many steps is unrolled."""
+
+SHUFFLED = 4
+"""Lanes at most so far apart are read with what is between them, and sorted out in registers."""
 
 UNROLL_BELOW = 12
 """
@@ -123,11 +127,6 @@ def _reuse(nest: Nest, access: Access) -> int:
     return product
 
 
-def _inside(access: Access, chain: Sequence[Loop]) -> bool:
-    """Whether the access is in the body of the reduction."""
-    return bool(chain) and access.op.parent is chain[-1].op.block
-
-
 def _collides(kernel: Kernel, access: Access, loop: Loop) -> bool:
     """Whether the steps of a reduction fall into so few sets of the first-level cache that they don't fit there."""
     stride = access.moves[loop].stride
@@ -142,7 +141,7 @@ def _collides(kernel: Kernel, access: Access, loop: Loop) -> bool:
 
 
 def _wants_packing(kernel: Kernel, nest: Nest, access: Access, lane: Loop, chain: Sequence[Loop]) -> bool:
-    if not can_pack(kernel, access, lane) or not _inside(access, chain):
+    if not can_pack(kernel, access, lane) or not inside(access, chain):
         return False
     reuse = _reuse(nest, access)
     stride = access.moves[lane].stride
@@ -185,17 +184,17 @@ def tile_cost(
     strides: list[int] = []
     counts = {(False, False): 0, (True, False): 0, (False, True): 0, (True, True): 0}
     for access in nest.loads:
-        if _inside(access, chain):
+        if inside(access, chain):
             # What no loop reads again is read once in any order: not shared, though there may be no rows.
             once = all(access.depends(loop) for loop in nest.parallel if loop.trips > 1)
             by_row = once or (row is not None and access.depends(row))
             by_lane = not access.moves[lane].constant_over(width)
-            strided = by_lane and access not in packed and access.moves[lane].stride != 1
-            counts[by_row, by_lane] += 2 * width if strided else 1
-            overlap = overlap or _overlaps(access, chain, row, lane)
+            counts[by_row, by_lane] += _loads(access, lane, width) if by_lane and access not in packed else 1
+            overlap = overlap or overlaps(access, chain, row, lane)
             if row is not None and by_row and not by_lane and (stride := access.moves[row].stride):
                 strides.append(abs(stride) * access.bytes)
     accumulators = max(1, len(chain[-1].op.inits)) if chain else 1
+    _, window = shared_taps(nest, chain, row, lane)
     return TileCost(
         accumulators,
         counts[False, False],
@@ -206,13 +205,16 @@ def tile_cost(
         facts,
         overlap,
         tuple(strides),
+        window,
     )
 
 
-def _overlaps(access: Access, chain: Sequence[Loop], row: Loop | None, lane: Loop) -> bool:
-    """Whether rows or lanes read, some steps of the reduction later, what their neighbours read: windows."""
-    moving = [loop for loop in (row, lane) if loop is not None]
-    return any(any(loop in dim for loop in moving) and any(loop in dim for loop in chain) for dim in access.spans)
+def _loads(access: Access, lane: Loop, width: int) -> int:
+    """Loads, and shuffles, for one vector that is not packed."""
+    stride = access.moves[lane].stride
+    if stride is None or abs(stride) > SHUFFLED:
+        return 2 * width
+    return max(1, 2 * abs(stride) - 1)
 
 
 def plan_lanes(kernel: Kernel, nest: Nest, lane: Loop) -> LanePlan:
@@ -244,17 +246,20 @@ def plan_lanes(kernel: Kernel, nest: Nest, lane: Loop) -> LanePlan:
     return best
 
 
-def _reduction_order(nest: Nest, chain: Sequence[Loop], lane: Loop, packed: Sequence[Access]) -> list[int]:
-    """Large strides outside, small ones inside, by the accesses that cannot be packed."""
+def _reduction_order(nest: Nest, chain: Sequence[Loop], plan: LanePlan) -> list[int]:
+    """
+    Large strides outside, small ones inside, by the accesses that cannot be packed; taps that rows share innermost.
+    """
+    (taps, _), packed = shared_taps(nest, chain, plan.row, plan.lane), plan.packed
 
-    def key(position: int) -> tuple[int, int]:
+    def key(position: int) -> tuple[bool, int, int]:
         loop = chain[position]
         strides = [
             1 << 40 if (stride := access.moves[loop].stride) is None else abs(stride)
             for access in nest.loads
-            if _inside(access, chain) and access not in packed and access.depends(loop)
+            if inside(access, chain) and access not in packed and access.depends(loop)
         ]
-        return (-max(strides, default=0), position)
+        return (loop is taps, -max(strides, default=0), position)
 
     return sorted(range(len(chain)), key=key)
 
@@ -269,7 +274,7 @@ def schedule_lanes(kernel: Kernel, nest: Nest, lane: Loop) -> None:
     if blocked is not None:
         schedule_product(kernel, nest, blocked, plan.tile.cycles * prod(loop.trips for loop in chain))
         return
-    chain_order = _reduction_order(nest, chain, lane, plan.packed)
+    chain_order = _reduction_order(nest, chain, plan)
     ordered = [chain[position] for position in chain_order]
     for access in plan.packed:
         position = kernel.buffer_position(access.memref)
@@ -379,10 +384,12 @@ def _order_tiles(
         around = writer.select(blocks.inners[0], [1]), writer.select(handles[len(joined)], [1])
         joined[-1] = replace(joined[-1], trips=joined[-1].trips // beside)
     _vectorize(kernel, plan, target, sizes, tiled, around, _rest_steps(kernel, plan, beside))
+    taps, _ = shared_taps(nest, main_chain(nest), row, plan.lane)
     for chain in nest.chains:
-        extent = chain[-1].extent
-        if isinstance(extent, int) and 1 < extent <= UNROLL_UP_TO and _wants_unrolling(plan):
-            writer.unroll(writer.loop(chain[-1].label), extent, "few steps")
+        last = taps if taps in chain else chain[-1]
+        extent, most = last.extent, MOST_TAPS if last is taps else UNROLL_UP_TO
+        if isinstance(extent, int) and 1 < extent <= most and _wants_unrolling(plan):
+            writer.unroll(writer.loop(last.label), extent, "rows share what is loaded" if last is taps else "few steps")
     shared = _join_rest(kernel, joined, handles)
     _spread(kernel, nest, plan, target, sizes, [*joined, *order[len(joined) :]], handles, shared)
 

@@ -37,6 +37,20 @@ BYTES_PER_CYCLE = (32.0, 12.0, 4.0)
 
 
 @dataclass(frozen=True)
+class Window:
+    """Rows of a tile that read at `stride * row + dilation * tap`, each what its neighbours read at other taps."""
+
+    taps: int
+    stride: int
+    dilation: int
+
+    def places(self, rows: int) -> int:
+        """How many different places so many rows read at, all taps together."""
+        steps = range(self.taps)
+        return len({self.stride * row + self.dilation * tap for row in range(rows) for tap in steps})
+
+
+@dataclass(frozen=True)
 class TileCost:
     """How the innermost loop of a register tile spends its cycles, per row and per vector of lanes."""
 
@@ -60,11 +74,15 @@ class TileCost:
     row_strides: tuple[int, ...] = ()
     """Bytes from one row to the next, for each access that varies along rows alone."""
 
+    window: Window | None = None
+    """Steps that are unrolled, so that rows share what is loaded."""
+
     def cycles(self, rows: int, vectors: int) -> float:
         """Cycles of one step of the reduction on a tile of so many rows and vectors of lanes."""
         cells = rows * vectors
         arithmetic = max(self.accumulators * cells / FMA_PORTS, FMA_LATENCY)
-        loads = self.per_tile + self.per_row * rows + self.per_vector * vectors + self.per_row_and_vector * cells
+        own = self.window.places(rows) / self.window.taps * vectors if self.window else cells
+        loads = self.per_tile + self.per_row * rows + self.per_vector * vectors + self.per_row_and_vector * own
         if not self.overlap:
             # Rows of what nobody reads again lie apart in memory: each is another stream to follow.
             loads += rows * min(self.per_row_and_vector, 1)
@@ -91,7 +109,8 @@ class TileCost:
         # A single row takes its vectors straight from memory; otherwise each is used by all rows.
         operands = 2 if rows == 1 else (vectors if self.per_vector else 1) + 1
         # What each cell of overlapping windows reads is kept for the next steps, which read most of it again.
-        own = rows * vectors if self.per_row_and_vector and self.overlap else 0
+        apart = min(rows * self.window.stride, self.window.places(rows)) if self.window else rows
+        own = apart * vectors if self.per_row_and_vector and self.overlap else 0
         spare = SPARE if registers >= 32 else 0
         return self.accumulators * rows * vectors + own + operands + spare <= registers
 

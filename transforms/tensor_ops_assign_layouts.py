@@ -7,7 +7,8 @@ After:  func @main(%x : 1x3x8x8) { %t = call @transpose(%x) : 1x8x8x3
                                    %u = call @transpose(%r) : 1x4x6x6 ; return %u }
 
 A convolution asks for the layout of its image; everything after it follows the layout of what it reads, so that
-transposing copies are at the edges alone: inputs, results, control flow, and views that do not keep the order. What
+transposing copies are at the edges alone: inputs, results, control flow, and views that do not keep the order. One
+that keeps channels apart asks only where others follow it, and else works on rows of pixels: no copy pays for it. What
 such a view reads is stored in the closest order that it keeps, by the kernel that makes it where no other reads it, so
 that enlarged images and channels that become pixels stay with channels last. Where only axes of size 1 change places
 the copy is a view. Weights stay as they are; packing them is a matter of schedules.
@@ -91,7 +92,8 @@ class LayoutAssignment:
         self.originals = {name: op for name, op in self.functions.items() if KERNEL_ATTRIBUTE in op.attributes}
         self.call_counts = Counter(op.callee_name for op in self.module.walk() if isinstance(op, CallOp))
         self.variants: dict[tuple[str, Signature], tuple[FuncOp, Signature]] = {}
-        self.wanted: dict[str, dict[int, Layout]] = {}
+        self.wanted: dict[tuple[str, bool], dict[int, Layout]] = {}
+        self.followed: set[SSAValue] = set()
         self.calls: list[CallOp] = []
         self.copies: dict[tuple[object, ...], SSAValue] = {}
         self.copy_kernels: dict[tuple[object, ...], str] = {}
@@ -120,10 +122,29 @@ class LayoutAssignment:
 
     def run(self) -> None:
         """Assigns layouts to everything that functions other than kernels compute."""
+        self.followed = self._find_followed()
         for function in list(self.functions.values()):
             if KERNEL_ATTRIBUTE not in function.attributes and function.body.blocks:
                 self.assign(function.body.blocks[0])
         self._rename_variants()
+
+    def _find_followed(self) -> set[SSAValue]:
+        """The values that convolutions which want a layout in any case read, and what these values are made of."""
+        pending = [
+            op.arguments[position]
+            for op in self.module.walk()
+            if isinstance(op, CallOp) and (function := self.originals.get(op.callee_name)) is not None
+            for position in self._wanted_of(function, False)
+        ]
+        found: set[SSAValue] = set()
+        while pending:
+            value = pending.pop()
+            if value not in found:
+                found.add(value)
+                # What comes out of control flow is stored plainly.
+                if isinstance(owner := value.owner, Operation) and not owner.regions:
+                    pending += owner.operands
+        return found
 
     def _rename_variants(self) -> None:
         """Erases kernels that are not called any more; the first variant of each takes its name."""
@@ -269,7 +290,8 @@ class LayoutAssignment:
         if function is None:
             self._make_plain(call)
             return
-        for position, layout in self._wanted_of(function).items():
+        followed = any(result in self.followed for result in call.res)
+        for position, layout in self._wanted_of(function, followed).items():
             value = call.arguments[position]
             if self.layout(value) != layout:
                 call.operands[position] = self.converted(call, value, layout)
@@ -319,18 +341,18 @@ class LayoutAssignment:
             self.variants[key] = (copy, (wanted,))
         return self.variants[key]
 
-    def _wanted_of(self, function: FuncOp) -> dict[int, Layout]:
-        """The layouts in which a kernel wants some of its arguments."""
-        name = function.sym_name.data
-        if name not in self.wanted:
+    def _wanted_of(self, function: FuncOp, followed: bool) -> dict[int, Layout]:
+        """The layouts in which a kernel wants some of its arguments; it may be `followed` by convolutions."""
+        key = (function.sym_name.data, followed)
+        if key not in self.wanted:
             found: dict[int, Layout] = {}
             for op in function.body.blocks[0].ops:
                 if isinstance(op, StructuredOp):
                     for position, value in enumerate(op.inputs):
-                        if (layout := wanted_layout(op, position)) is not None:
+                        if (layout := wanted_layout(op, position, followed)) is not None:
                             found |= dict.fromkeys(_sources(value, function), layout)
-            self.wanted[name] = found
-        return self.wanted[name]
+            self.wanted[key] = found
+        return self.wanted[key]
 
     def _variant(self, function: FuncOp, signature: Signature) -> tuple[FuncOp, Signature]:
         """The kernel for arguments of these layouts, and the layouts of its results."""

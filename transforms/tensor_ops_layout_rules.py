@@ -67,11 +67,12 @@ def is_contraction(op: StructuredOp) -> bool:
     return isinstance(found[0].contribution.owner, arith.MulfOp | arith.MuliOp | DotOp)
 
 
-def wanted_layout(op: StructuredOp, position: int) -> Layout | None:
+def wanted_layout(op: StructuredOp, position: int, followed: bool = False) -> Layout | None:
     """
     The layout in which `op`, a convolution, wants to read input `position`: space before channels.
 
-    `None` for every other op and input, and for windows of few taps.
+    `None` for every other op and input, and for windows of few taps. A convolution that keeps channels apart does as
+    well with rows of pixels: it wants what the convolutions want that it is `followed` by.
     """
     if not is_contraction(op):
         return None
@@ -85,6 +86,8 @@ def wanted_layout(op: StructuredOp, position: int) -> Layout | None:
     if taps < LEAST_TAPS or not space or rank != len(space) + 2:
         return None
     batch, channel = (axis for axis in range(rank) if axis not in space)
+    if not followed and all(d < op.parallel_count for d in used_dims([operand.map.results[channel]])):
+        return None
     return (batch, *space, channel)
 
 

@@ -212,3 +212,59 @@ func.func private @pool_0(%x: tensor<2x3x9xf32>) -> tensor<2x3x7xf32> attributes
   } : (tensor<2x3x9xf32>) -> tensor<2x3x7xf32>
   func.return %r : tensor<2x3x7xf32>
 }
+
+// -----
+
+// Each channel by itself: rows of pixels serve as well, so nothing is copied where no convolution follows.
+// CHECK-LABEL: @channels_apart
+// CHECK-NEXT:    %[[C:.*]] = tensor_ops.call @depthwise_0(%{{.*}}) : (tensor<2x3x9x9xf32>, tensor<3x3x3xf32>) -> tensor<2x3x7x7xf32>
+// CHECK-NEXT:    %[[S:.*]] = tensor_ops.call @neg_0(%[[C]])
+// CHECK-NEXT:    func.return %[[S]]
+func.func @channels_apart(%x: tensor<2x3x9x9xf32>, %w: tensor<3x3x3xf32>) -> tensor<2x3x7x7xf32> {
+  %c = tensor_ops.call @depthwise_0(%x, %w) : (tensor<2x3x9x9xf32>, tensor<3x3x3xf32>) -> tensor<2x3x7x7xf32>
+  %s = tensor_ops.call @neg_0(%c) : (tensor<2x3x7x7xf32>) -> tensor<2x3x7x7xf32>
+  func.return %s : tensor<2x3x7x7xf32>
+}
+
+// What a convolution over channels reads in the end is stored for it from the start, and what one has made stays so.
+// CHECK-LABEL: @followed
+// CHECK-NEXT:    %[[T:.*]] = tensor_ops.call @transpose_0(%{{.*}}) : (tensor<2x3x9x9xf32>) -> tensor<2x9x9x3xf32>
+// CHECK-NEXT:    %[[C:.*]] = tensor_ops.call @depthwise_0_layout1(%[[T]], %{{.*}}) : (tensor<2x9x9x3xf32>, tensor<3x3x3xf32>) -> tensor<2x7x7x3xf32>
+// CHECK-NEXT:    %[[S:.*]] = tensor_ops.call @neg_0_layout1(%[[C]]) : (tensor<2x7x7x3xf32>) -> tensor<2x7x7x3xf32>
+// CHECK-NEXT:    %[[D:.*]] = tensor_ops.call @conv_0(%[[S]], %{{.*}}) : (tensor<2x7x7x3xf32>, tensor<3x3x3x3xf32>) -> tensor<2x9x9x3xf32>
+// CHECK-NEXT:    %[[E:.*]] = tensor_ops.call @depthwise_0_layout1(%[[D]], %{{.*}}) : (tensor<2x9x9x3xf32>, tensor<3x3x3xf32>) -> tensor<2x7x7x3xf32>
+// CHECK-NEXT:    %[[U:.*]] = tensor_ops.call @transpose_1(%[[E]]) : (tensor<2x7x7x3xf32>) -> tensor<2x3x7x7xf32>
+// CHECK-NEXT:    func.return %[[U]]
+func.func @followed(%x: tensor<2x3x9x9xf32>, %w: tensor<3x3x3xf32>, %v: tensor<3x3x3x3xf32>) -> tensor<2x3x7x7xf32> {
+  %c = tensor_ops.call @depthwise_0(%x, %w) : (tensor<2x3x9x9xf32>, tensor<3x3x3xf32>) -> tensor<2x3x7x7xf32>
+  %s = tensor_ops.call @neg_0(%c) : (tensor<2x3x7x7xf32>) -> tensor<2x3x7x7xf32>
+  %d = tensor_ops.call @conv_0(%s, %v) : (tensor<2x3x7x7xf32>, tensor<3x3x3x3xf32>) -> tensor<2x3x9x9xf32>
+  %e = tensor_ops.call @depthwise_0(%d, %w) : (tensor<2x3x9x9xf32>, tensor<3x3x3xf32>) -> tensor<2x3x7x7xf32>
+  func.return %e : tensor<2x3x7x7xf32>
+}
+
+func.func private @depthwise_0(%x: tensor<2x3x9x9xf32>, %w: tensor<3x3x3xf32>) -> tensor<2x3x7x7xf32> attributes {aicc.kernel} {
+  %r = tensor_ops.structured (%x as affine_map<(d0, d1, d2, d3, d4, d5) -> (d0, d1, d2 + d4, d3 + d5)>, %w as affine_map<(d0, d1, d2, d3, d4, d5) -> (d1, d4, d5)>) over [parallel 2, parallel 3, parallel 7, parallel 7, reduction 3, reduction 3] init [0.0 : f32] body (%a: f32, %v: f32, %acc: f32) {
+    %p = arith.mulf %a, %v fastmath<reassoc,contract> : f32
+    %s = arith.addf %acc, %p fastmath<reassoc,contract> : f32
+    tensor_ops.yield %s : f32
+  } : (tensor<2x3x9x9xf32>, tensor<3x3x3xf32>) -> tensor<2x3x7x7xf32>
+  func.return %r : tensor<2x3x7x7xf32>
+}
+
+func.func private @neg_0(%x: tensor<2x3x7x7xf32>) -> tensor<2x3x7x7xf32> attributes {aicc.kernel} {
+  %r = tensor_ops.structured (%x as affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>) over [parallel 2, parallel 3, parallel 7, parallel 7] body (%a: f32) {
+    %s = arith.negf %a : f32
+    tensor_ops.yield %s : f32
+  } : (tensor<2x3x7x7xf32>) -> tensor<2x3x7x7xf32>
+  func.return %r : tensor<2x3x7x7xf32>
+}
+
+func.func private @conv_0(%x: tensor<2x3x7x7xf32>, %w: tensor<3x3x3x3xf32>) -> tensor<2x3x9x9xf32> attributes {aicc.kernel} {
+  %r = tensor_ops.structured (%x as affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d0, d4, d2 + d5 - 2, d3 + d6 - 2)> fill 0.0 : f32, %w as affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d1, d4, d5, d6)>) over [parallel 2, parallel 3, parallel 9, parallel 9, reduction 3, reduction 3, reduction 3] init [0.0 : f32] body (%a: f32, %v: f32, %acc: f32) {
+    %p = arith.mulf %a, %v fastmath<reassoc,contract> : f32
+    %s = arith.addf %acc, %p fastmath<reassoc,contract> : f32
+    tensor_ops.yield %s : f32
+  } : (tensor<2x3x7x7xf32>, tensor<3x3x3x3xf32>) -> tensor<2x3x9x9xf32>
+  func.return %r : tensor<2x3x9x9xf32>
+}
