@@ -36,8 +36,9 @@ class Case:
     def family(self) -> str:
         return self.name.partition("/")[0]
 
-    def sample(self, model: onnx.ModelProto) -> Inputs:
-        return self.inputs() if self.inputs else sample_inputs(model, self.sizes)
+    def sample(self, model: onnx.ModelProto, seed: int = 0) -> Inputs:
+        """`inputs` if there are any, whatever the seed."""
+        return self.inputs() if self.inputs else sample_inputs(model, self.sizes, seed)
 
 
 @dataclass(frozen=True)

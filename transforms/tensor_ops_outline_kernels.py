@@ -7,18 +7,28 @@ After:  %r = tensor_ops.call @relu_0(%x) symbols [N] : ...
 
 Symbols get canonical names in order of first appearance; kernels whose text is then the same (names of values and
 locations left out) are one function. A constant of one element, or of equal elements, becomes part of the kernel;
-larger ones stay arguments. The call has the location of the group.
+larger ones stay arguments. Numbers that alone tell otherwise equal kernels apart, such as the scales of a quantised
+model's layers, stay arguments too: one function is compiled, not one for each layer. The call has the location of the
+group.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from io import StringIO
 from math import prod
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr, ModuleOp, StringAttr, TensorType, UnitAttr
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    ArrayAttr,
+    DenseIntOrFPElementsAttr,
+    ModuleOp,
+    StringAttr,
+    TensorType,
+    UnitAttr,
+)
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, BlockArgument, Region
 from xdsl.passes import ModulePass
@@ -35,6 +45,9 @@ from aicc.transforms.symbols import SymbolSubstitution, symbols_in_block
 _MOST_NAMES = 4
 """Ops that a kernel is named after, at most."""
 
+_MOST_VARIANTS = 2
+"""Kernels that differ in numbers only and become functions of their own; of more, one function takes the numbers."""
+
 
 @dataclass(frozen=True)
 class TensorOpsOutlineKernelsPass(ModulePass):
@@ -44,9 +57,11 @@ class TensorOpsOutlineKernelsPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         outliner = Outliner(op)
-        for function in main_functions(op):
-            for kernel in [inner for inner in function.walk() if isinstance(inner, KernelOp)]:
-                outliner.outline(kernel)
+        functions = main_functions(op)
+        kernels = [inner for function in functions for inner in function.walk() if isinstance(inner, KernelOp)]
+        kept = outliner.varying_numbers(kernels)
+        for kernel in kernels:
+            outliner.outline(kernel, kept.get(kernel, ()))
 
 
 @dataclass
@@ -64,9 +79,25 @@ class Outliner:
         self.taken = {op.sym_name.data for op in self.module.body.block.ops if isinstance(op, FuncOp)}
         self.counts: dict[str, int] = {}
 
-    def outline(self, kernel: KernelOp) -> None:
-        """Replaces `kernel` by a call."""
-        move_in_constants(kernel)
+    def varying_numbers(self, kernels: Sequence[KernelOp]) -> dict[KernelOp, Sequence[int]]:
+        """The positions of the operands in which more than `_MOST_VARIANTS` otherwise equal kernels differ."""
+        alike: dict[str, list[KernelOp]] = {}
+        numbers: dict[KernelOp, dict[int, Attribute]] = {}
+        for kernel in kernels:
+            if found := _numbers(kernel):
+                _drop_names(kernel.body)
+                numbers[kernel] = found
+                alike.setdefault(_text(kernel.body, self.types), []).append(kernel)
+        kept: dict[KernelOp, Sequence[int]] = {}
+        for group in alike.values():
+            if len({tuple(numbers[kernel].items()) for kernel in group}) > _MOST_VARIANTS:
+                varying = [at for at in numbers[group[0]] if len({numbers[kernel].get(at) for kernel in group}) > 1]
+                kept |= dict.fromkeys(group, varying)
+        return kept
+
+    def outline(self, kernel: KernelOp, kept: Collection[int] = ()) -> None:
+        """Replaces `kernel` by a call, which passes the constants at the positions `kept`."""
+        move_in_constants(kernel, kept)
         block = kernel.body.block
         symbols = symbols_in_block(block)
         stem = kernel_stem(block)
@@ -96,7 +127,7 @@ class Outliner:
         function = FuncOp("", (input_types, kernel.result_types), Region(block), StringAttr("private"))
         substitution = SymbolSubstitution({old: sym(new) for old, new in zip(symbols, canonical, strict=True)})
         substitution.apply(function)
-        _drop_names(function)
+        _drop_names(function.body)
         function.attributes[KERNEL_ATTRIBUTE] = UnitAttr()
         function.attributes[SYMBOLS_ATTRIBUTE] = ArrayAttr([StringAttr(name) for name in canonical])
         function.location = kernel.location
@@ -125,22 +156,49 @@ class _Printer(Printer):
         self.print_string(text)
 
 
-def _text(function: FuncOp, types: dict[Attribute, str]) -> str:
+def _text(what: FuncOp | Region, types: dict[Attribute, str]) -> str:
     stream = StringIO()
     printer = _Printer(stream=stream)
     printer.types = types
-    printer.print_op(function)
+    if isinstance(what, Region):
+        printer.print_region(what)
+    else:
+        printer.print_op(what)
     return stream.getvalue()
 
 
-def _drop_names(function: FuncOp) -> None:
-    for op in function.walk():
-        for result in op.results:
-            result.name_hint = None
-        for region in op.regions:
-            for block in region.blocks:
-                for argument in block.args:
-                    argument.name_hint = None
+def _drop_names(region: Region) -> None:
+    for block in region.blocks:
+        for argument in block.args:
+            argument.name_hint = None
+        for op in block.ops:
+            for result in op.results:
+                result.name_hint = None
+            for inner in op.regions:
+                _drop_names(inner)
+
+
+def _numbers(kernel: KernelOp) -> dict[int, Attribute]:
+    """Constant operands of `kernel` for which elementwise code is the same whatever float they are, by position."""
+    found: dict[int, Attribute] = {}
+    for argument in kernel.body.block.args:
+        source = kernel.inputs[argument.index].owner
+        if (
+            isinstance(source, ConstantOp)
+            and isinstance(tensor_of(argument.type).element_type, AnyFloat)
+            and tensor_of(argument.type).get_num_dims() <= 1
+            and belongs_inside(source, argument)
+            and _is_elementwise(argument)
+        ):
+            found[argument.index] = source.value
+    return found
+
+
+def _is_elementwise(argument: BlockArgument) -> bool:
+    return all(
+        isinstance(use.operation, TypedOp) and use.operation.fusion_kind is FusionKind.ELEMENTWISE
+        for use in argument.uses
+    )
 
 
 def kernel_stem(block: Block) -> str:
@@ -165,19 +223,18 @@ def belongs_inside(constant: ConstantOp, argument: BlockArgument) -> bool:
     raw = value.data.data
     if size == 0 or raw != raw[: len(raw) // size] * size:
         return False
-    return size == 1 or all(
-        isinstance(use.operation, TypedOp) and use.operation.fusion_kind is FusionKind.ELEMENTWISE
-        for use in argument.uses
-    )
+    return size == 1 or _is_elementwise(argument)
 
 
-def move_in_constants(kernel: KernelOp) -> None:
-    """Copies the small constants among the operands of `kernel` into its region."""
+def move_in_constants(kernel: KernelOp, outside: Collection[int] = ()) -> None:
+    """Copies the small constants among the operands of `kernel` into its region, but for those at `outside`."""
     block = kernel.body.block
     kept = list(kernel.inputs)
     moved: list[ConstantOp] = []
     for argument in reversed(block.args):
         source = kernel.inputs[argument.index].owner
+        if argument.index in outside:
+            continue
         if isinstance(source, ConstantOp) and belongs_inside(source, argument):
             copy = source.clone()
             copy.location = source.location

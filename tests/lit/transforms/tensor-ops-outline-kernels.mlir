@@ -69,6 +69,63 @@ func.func @zeros(%x: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>) {
   func.return %r, %s : tensor<2xf32>, tensor<2xf32>
 }
 
+// Three kernels that differ in a number only are one function that takes it; the number that is the same in all is
+// in the function. Two kernels stay two, as above.
+// CHECK-LABEL: func.func @scales(
+// CHECK-DAG:     %[[A:.*]] = graph.constant dense<1.500000e+00> : tensor<f32>
+// CHECK-DAG:     %[[B:.*]] = graph.constant dense<2.500000e+00> : tensor<f32>
+// CHECK-DAG:     %[[C:.*]] = graph.constant dense<3.500000e+00> : tensor<f32>
+// CHECK-NOT:     graph.constant
+// CHECK:         tensor_ops.call @mul_add_0(%{{.*}}, %[[A]]) : (tensor<2xf32>, tensor<f32>) -> tensor<2xf32>
+// CHECK:         tensor_ops.call @mul_add_0(%{{.*}}, %[[B]])
+// CHECK:         tensor_ops.call @mul_add_0(%{{.*}}, %[[C]])
+func.func @scales(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %one = graph.constant dense<1.0> : tensor<f32>
+  %a = graph.constant dense<1.5> : tensor<f32>
+  %b = graph.constant dense<2.5> : tensor<f32>
+  %c = graph.constant dense<3.5> : tensor<f32>
+  %r = tensor_ops.kernel (%p = %x : tensor<2xf32>, %k = %a : tensor<f32>, %o = %one : tensor<f32>) -> (tensor<2xf32>) {
+    %m = graph.mul %p, %k : tensor<2xf32>, tensor<f32> -> tensor<2xf32>
+    %n = graph.add %m, %o : tensor<2xf32>, tensor<f32> -> tensor<2xf32>
+    tensor_ops.yield %n : tensor<2xf32>
+  }
+  %s = tensor_ops.kernel (%p = %r : tensor<2xf32>, %k = %b : tensor<f32>, %o = %one : tensor<f32>) -> (tensor<2xf32>) {
+    %named = graph.mul %p, %k : tensor<2xf32>, tensor<f32> -> tensor<2xf32>
+    %n = graph.add %named, %o : tensor<2xf32>, tensor<f32> -> tensor<2xf32>
+    tensor_ops.yield %n : tensor<2xf32>
+  }
+  %t = tensor_ops.kernel (%p = %s : tensor<2xf32>, %k = %c : tensor<f32>, %o = %one : tensor<f32>) -> (tensor<2xf32>) {
+    %m = graph.mul %p, %k : tensor<2xf32>, tensor<f32> -> tensor<2xf32>
+    %n = graph.add %m, %o : tensor<2xf32>, tensor<f32> -> tensor<2xf32>
+    tensor_ops.yield %n : tensor<2xf32>
+  }
+  func.return %t : tensor<2xf32>
+}
+
+// Integers are not passed: what they are decides how an op is computed.
+// CHECK-LABEL: func.func @zero_points(
+// CHECK:         tensor_ops.call @add_3(
+// CHECK:         tensor_ops.call @add_4(
+// CHECK:         tensor_ops.call @add_5(
+func.func @zero_points(%x: tensor<2xi32>) -> tensor<2xi32> {
+  %a = graph.constant dense<1> : tensor<i32>
+  %b = graph.constant dense<2> : tensor<i32>
+  %c = graph.constant dense<3> : tensor<i32>
+  %r = tensor_ops.kernel (%p = %x : tensor<2xi32>, %k = %a : tensor<i32>) -> (tensor<2xi32>) {
+    %m = graph.add %p, %k : tensor<2xi32>, tensor<i32> -> tensor<2xi32>
+    tensor_ops.yield %m : tensor<2xi32>
+  }
+  %s = tensor_ops.kernel (%p = %r : tensor<2xi32>, %k = %b : tensor<i32>) -> (tensor<2xi32>) {
+    %m = graph.add %p, %k : tensor<2xi32>, tensor<i32> -> tensor<2xi32>
+    tensor_ops.yield %m : tensor<2xi32>
+  }
+  %t = tensor_ops.kernel (%p = %s : tensor<2xi32>, %k = %c : tensor<i32>) -> (tensor<2xi32>) {
+    %m = graph.add %p, %k : tensor<2xi32>, tensor<i32> -> tensor<2xi32>
+    tensor_ops.yield %m : tensor<2xi32>
+  }
+  func.return %t : tensor<2xi32>
+}
+
 // CHECK-LABEL: func.func private @add_0()
 func.func private @add_0()
 
@@ -86,3 +143,8 @@ func.func private @add_0()
 // CHECK-LABEL: func.func private @matmul_add_mul_0(
 // CHECK-DAG:     graph.constant dense<4.000000e+00> : tensor<f32>
 // CHECK-DAG:     graph.constant dense<5.000000e+00> : tensor<2xf32>
+
+// CHECK-LABEL: func.func private @mul_add_0(
+// CHECK-SAME:    %[[X:[a-z0-9]+]]: tensor<2xf32>, %[[K:[a-z0-9]+]]: tensor<f32>)
+// CHECK:         graph.constant dense<1.000000e+00>
+// CHECK:         graph.mul %[[X]], %[[K]]

@@ -56,7 +56,7 @@ def test_the_float64_run_is_closer_than_an_f32_run():
     build, sizes = NETWORKS["unet"]
     model = build()
     inputs = sample_inputs(model, sizes)
-    (expected,) = exact(model, inputs)
+    ((expected,),) = exact(model, [inputs])
     assert expected.dtype == np.float64
     (found,) = session(model).run(None, inputs)
     error = np.abs(found - expected).max() / np.abs(expected).max()
@@ -90,7 +90,7 @@ def test_quantised_models_have_a_float64_run():
     opsets = [onnx.helper.make_opsetid("", 17), onnx.helper.make_opsetid("com.microsoft", 1)]
     model = onnx.helper.make_model(graph, opset_imports=opsets, ir_version=9)
     inputs = {"x": rng.normal(size=(6, 2, 3)).astype(np.float32)}
-    (expected,) = exact(model, inputs)
+    ((expected,),) = exact(model, [inputs])
     assert expected.dtype == np.float64
     (found,) = aicc.compile(model.SerializeToString(), threads=1).run(inputs).values()
     # One step of a result's quantisation, of 255.
