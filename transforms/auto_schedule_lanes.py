@@ -571,4 +571,5 @@ def _spread(
             if level.part:
                 trips = -(-trips // (level.inside // plan.tile.rows))
             loops.append(Shared(handle, trips, certain_trips(level.loop, trips)))
-        spread(kernel, loops, cycles, nest.top, number)
+        rests = [loop.op for loop, size in zip(target, sizes, strict=True) if tiles[loop][1] != size]
+        spread(kernel, loops, cycles, nest.top, number, fixed=rests)

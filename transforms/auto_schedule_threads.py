@@ -11,8 +11,8 @@ well, in which these are shared out one by one where there are few iterations ar
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from math import prod
 
 from xdsl.ir import SSAValue
@@ -21,6 +21,7 @@ from aicc.dialects.graph.dims import Dim, SymExpr, dim_prod
 from aicc.dialects.loops import ForOp
 from aicc.transforms.auto_schedule_common import Kernel
 from aicc.transforms.loops_facts import Loop, loop_facts
+from aicc.transforms.loops_sizes import trip_count_dim
 
 CHUNK_REGIONS = 2
 """Work of a chunk, at least, in times what starting and ending a region costs."""
@@ -73,38 +74,43 @@ def worth_threads(kernel: Kernel, cycles: float) -> bool:
 
 @dataclass(frozen=True)
 class Work:
-    """How much is done where most is done, as far as sizes decide it."""
+    """How many iterations innermost loops run, in the place with most of them."""
 
     size: Dim
-    """Iterations of the loops of symbolic extents there, as a size."""
-
-    reckoned: int
-    """That size, with the guesses for extents."""
-
-    loops: int
-    """How many loops those are."""
+    """As a size."""
 
     trips: int
-    """Reckoned iterations of all loops there."""
+    """As reckoned."""
+
+    loops: int
+    """How many of the loops there have symbolic extents."""
 
 
-def work_in(top: ForOp) -> Work:
-    """How much the loops in `top`, itself included, do."""
-    inside = [work_in(op) for op in top.block.ops if isinstance(op, ForOp)]
-    most = max(inside, key=lambda work: work.trips, default=Work(1, 1, 0, 1))
-    loop = loop_facts(top)
-    trips = most.trips * loop.trips
-    if not isinstance(loop.extent, SymExpr):
-        return replace(most, trips=trips)
-    return Work(dim_prod([most.size, loop.extent]), most.reckoned * loop.trips, most.loops + 1, trips)
+def work_in(top: ForOp, fixed: Collection[ForOp] = ()) -> Work:
+    """How much the loops in `top`, itself included, do; sizes do not decide how often `fixed` ones run."""
+    inside = [work_in(op, fixed) for op in top.block.ops if isinstance(op, ForOp)]
+    most = max(inside, key=lambda work: work.trips, default=Work(1, 1, 0))
+    reckoned = loop_facts(top).trips
+    size = None if top in fixed else trip_count_dim(top)
+    is_open = isinstance(size, SymExpr)
+    return Work(dim_prod([most.size, size if is_open else reckoned]), most.trips * reckoned, most.loops + is_open)
 
 
-def spread(kernel: Kernel, loops: Sequence[Shared], cycles: float, top: ForOp, number: int = 0, least: int = 0) -> None:
+def spread(
+    kernel: Kernel,
+    loops: Sequence[Shared],
+    cycles: float,
+    top: ForOp,
+    number: int = 0,
+    least: int = 0,
+    fixed: Collection[ForOp] = (),
+) -> None:
     """
     Shares out perfectly nested loops, outermost first, of `cycles` in all, if it is worth it.
 
-    `top` is the loop that the schedule is for, with all that is in it. `number` says which of the loops of each handle
-    are meant, `least` how many iterations per thread there must be.
+    `top` is the loop that the schedule is for, with all that is in it; of loops in it that are `fixed`, no more
+    iterations run than are reckoned with, whatever sizes there are. `number` says which of the loops of each handle are
+    meant, `least` how many iterations per thread there must be.
     """
     if kernel.spread or not loops or not cycles:
         # Tiles that the guessed sizes do not fill are reckoned to take no time.
@@ -123,11 +129,11 @@ def spread(kernel: Kernel, loops: Sequence[Shared], cycles: float, top: ForOp, n
     trips = prod(loop.trips for loop in chosen)
     if trips < 2:
         return
-    work = work_in(top)
+    work = work_in(top, fixed)
     open_loops = sum(loop.trips != loop.certain for loop in chosen)
     worth = None
     if work.loops > open_loops:
-        worth = work.size, max(1, round(chunk * work.reckoned / cycles))
+        worth = work.size, max(1, round(chunk * work.trips / cycles))
     known = worth is None and all(loop.trips == loop.certain for loop in loops)
     grain = max(1, round(chunk / each))
     if known and trips < 2 * grain and cycles < 2 * chunk:

@@ -41,7 +41,7 @@ from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineMap
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
-from aicc.dialects.graph.dims import Dim, SymExpr, ceildiv, provably_equal
+from aicc.dialects.graph.dims import Dim, SymExpr, ceildiv, dim_prod, provably_equal
 from aicc.dialects.loops import AllocOp, CallOp, ForOp, LoadOp, SizeOp, StoreOp, ViewOp, YieldOp
 from aicc.dialects.loops.access import lanes_of
 from aicc.dialects.loops.attrs import AnyMemRef, LoopKind, memref_dims, memref_of, memref_type
@@ -60,6 +60,7 @@ from aicc.transforms.loops_facts import SYMBOL_GUESS, element_bytes
 from aicc.transforms.loops_index import fold_index_ops
 from aicc.transforms.loops_nest import StepError
 from aicc.transforms.loops_parallelize import parallelize_loops
+from aicc.transforms.loops_sizes import trip_count_dim
 from aicc.transforms.loops_tile import tile_loops
 from aicc.transforms.loops_vectorize import vectorize_loops
 
@@ -377,19 +378,24 @@ def _finish(block: Block, loops: Sequence[ForOp], body: Sequence[Operation], ran
         loop.block.add_ops([*inside, YieldOp()])
         inside = [loop]
     block.add_op(loops[0])
-    _share(loops[: max(1, rank - 1)], [_extent(loop) for loop in loops])
+    _share(loops, max(1, rank - 1))
 
 
 def _extent(loop: ForOp) -> int:
     return loop.trip_count or SYMBOL_GUESS
 
 
-def _share(outer: Sequence[ForOp], extents: Sequence[int]) -> None:
-    """Shares out the outermost loops, as many as threads need, in parts that are worth it."""
-    count = next((n for n in range(1, len(outer)) if prod(extents[:n]) >= SHARES), len(outer))
+def _share(loops: Sequence[ForOp], most: int) -> None:
+    """Shares out the outermost loops, at most so many and as many as threads need, in parts that are worth it."""
+    extents = [_extent(loop) for loop in loops]
+    count = next((n for n in range(1, most) if prod(extents[:n]) >= SHARES), most)
     while count > 1 and extents[count - 1] == 1:
         count -= 1
-    parallelize_loops(outer[:count], max(1, PART // prod(extents[count:])))
+    sizes = [trip_count_dim(loop) for loop in loops]
+    within = prod(extents[count:])
+    known = None in sizes or not any(isinstance(size, SymExpr) for size in sizes[count:])
+    worth = None if known else (dim_prod([size for size in sizes if size is not None]), PART)
+    parallelize_loops(loops[:count], max(1, PART // within), worth=worth)
 
 
 def _copy_in_vectors(source: SSAValue, packing: Packing, dims: Sequence[Dim], loops: Sequence[ForOp]) -> None:

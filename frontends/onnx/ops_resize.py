@@ -26,7 +26,7 @@ from aicc.dialects.graph.movement import ExpandOp, ReshapeOp, SliceOp
 from aicc.dialects.graph.reductions import ReduceSumOp
 from aicc.frontends.onnx.context import Handler, NodeContext, Result
 from aicc.frontends.onnx.formulas import FoldedFormula
-from aicc.frontends.onnx.resize_places import COORDINATES, MOST_KNOWN, NEAREST, Axis, Kernel, Numbers, Places
+from aicc.frontends.onnx.resize_places import COORDINATES, MOST_KNOWN, NEAREST, OUTWARD, Axis, Kernel, Numbers, Places
 
 _FEW_TERMS = 4
 """Sums of up to so many terms are written out."""
@@ -56,14 +56,14 @@ def _method(ctx: NodeContext) -> _Method:
     method = _Method(
         ctx.attr_str("mode", "nearest"),
         ctx.attr_str("coordinate_transformation_mode", "half_pixel" if modern else "asymmetric"),
-        ctx.attr_str("nearest_mode", "round_prefer_floor" if modern else "floor"),
+        ctx.attr_str("nearest_mode", "round_prefer_floor" if modern else OUTWARD),
         bool(ctx.attr_int("antialias", 0)),
         bool(ctx.attr_int("exclude_outside", 0)),
         ctx.attr_float("cubic_coeff_a", -0.75),
     )
     if method.mode not in ("nearest", "linear", "cubic"):
         ctx.fail(f"mode is '{method.mode}', expected nearest, linear or cubic")
-    if method.coordinates not in COORDINATES or method.rounding not in NEAREST:
+    if method.coordinates not in COORDINATES or method.rounding not in ((*NEAREST,) if modern else (OUTWARD,)):
         ctx.fail(f"coordinates '{method.coordinates}' with rounding '{method.rounding}' are not known")
     if method.coordinates == "tf_crop_and_resize":
         fill = ctx.attr_float("extrapolation_value", 0.0)

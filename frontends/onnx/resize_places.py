@@ -35,6 +35,9 @@ NEAREST: Mapping[str, tuple[float, type[Operation]]] = {
 }
 """What is added to a place, and how the sum is rounded."""
 
+OUTWARD = "outward"
+"""The rounding of operator set 10: up where an axis shrinks, down where it grows."""
+
 MOST_KNOWN = 1 << 16
 """Results along an axis up to which their places are constants."""
 
@@ -122,6 +125,9 @@ class Places:
 
     def nearest(self, rounding: str) -> Numbers:
         """The place of the one element that is taken for each index."""
+        if rounding == OUTWARD:
+            shrinks = self.f.fold(LtOp, self.axis.scale, 1.0)
+            return self.f.fold(WhereOp, shrinks, self.nearest("ceil"), self.nearest("floor"))
         offset, op = NEAREST[rounding]
         return self.inside(self.f.fold(op, self.f.fold(AddOp, self.where, offset)))
 

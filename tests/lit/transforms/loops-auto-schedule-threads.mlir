@@ -2,7 +2,7 @@
 
 // A batch of unknown size: it is shared out if it turns out to be large enough, else what is done for each of it.
 // CHECK-LABEL: @unknown(
-// CHECK:         loops.for "a_n" %{{.*}} = 0 to %s0 parallel threads attributes {{{.*}}least = 2 : i64, work = #graph.shape<s0*s1>, part = {{.*}}} {
+// CHECK:         loops.for "a_n" %{{.*}} = 0 to %s0 parallel threads attributes {{{.*}}least = 2 : i64, work = #graph.shape<64*s0*s1>, part = {{.*}}} {
 // CHECK:           loops.for "b_i" {{.*}} threads
 func.func private @unknown(%s0: index, %s1: index, %x: memref<?x?x64xf32, #loops.dims<s0, s1>>,
                            %m: memref<?x64xf32, #loops.dims<s0>>, %out: memref<?x?x64xf32, #loops.dims<s0, s1>>)
@@ -31,7 +31,7 @@ func.func private @unknown(%s0: index, %s1: index, %x: memref<?x?x64xf32, #loops
 
 // There are enough in any case; what each does is known when the program runs.
 // CHECK-LABEL: @enough(
-// CHECK:         loops.for "a_n" %{{.*}} = 0 to 64 parallel threads attributes {grain = {{[0-9]+}} : i64, work = #graph.shape<s1>, part = {{[0-9]+}} : i64} {
+// CHECK:         loops.for "a_n" %{{.*}} = 0 to 64 parallel threads attributes {grain = {{[0-9]+}} : i64, work = #graph.shape<4096*s1>, part = {{[0-9]+}} : i64} {
 // CHECK-NOT:     threads
 // CHECK:         func.return
 func.func private @enough(%s1: index, %x: memref<64x?x64xf32, #loops.dims<s1>>, %m: memref<64x64xf32>,

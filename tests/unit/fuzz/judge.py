@@ -215,6 +215,8 @@ def check_node(
         return  # Sums wrap; peers compute in f64.
     if "ReduceMean" in inside and any(a.dtype.kind in "iu" and not a.size for a in arrays):
         return  # There is no integer for the mean of nothing.
+    if "AffineGrid" in inside and any(a.dtype == np.int64 and a.shape in ((4,), (5,)) and 1 in a[2:] for a in arrays):
+        return  # Where a single pixel is that is to be at both ends, the standard does not say.
     if operator == "Loop" and _gives_its_number(model.graph.node[0]):
         return  # onnxruntime counts on in the number's own place.
     if _steps_over_its_window(model.graph.node[0]):

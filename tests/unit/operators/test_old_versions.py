@@ -118,6 +118,10 @@ case("Pad", 13, [X, pads, np.float32(3)], [np.pad(X, [(0, 1), (2, 0), (0, 0)], c
 case("Reshape", 13, [X, np.int64([0, -1])], [X.reshape(2, 12)])
 double = IMAGE.repeat(2, 2)
 case("Resize", 10, [IMAGE, np.float32([1, 1, 2, 1])], [double])
+# Places 0, 1.67 and 3.33 are rounded up; 0.8 and 1.6 of an axis that grows are rounded down.
+ROW = np.arange(5, dtype=np.float32)[None, None, None]
+case("Resize", 10, [ROW, np.float32([1, 1, 1, 0.6])], [ROW[..., [0, 2, 4]]])
+case("Resize", 10, [ROW, np.float32([1, 1, 1, 1.25])], [ROW[..., [0, 0, 1, 2, 3, 4]]])
 case("Resize", 13, [IMAGE, None, np.float32([1, 1, 2, 1])], [double])
 case("Upsample", 6, [IMAGE], [double], height_scale=2.0, width_scale=1.0)
 case("Upsample", 7, [IMAGE], [double], scales=[1.0, 1.0, 2.0, 1.0])
