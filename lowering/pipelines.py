@@ -141,6 +141,8 @@ def _o2(options: PipelineOptions) -> tuple[Stage, ...]:
                 "loops-apply-schedules",
                 # After schedules, which decide where a sum waits for its next terms.
                 "loops-sum-in-blocks",
+                # Before scalar functions are spelt out, for as few lanes as there are.
+                Step("loops-narrow-lanes", {"target": options.target}),
                 # After schedules, which add the packing of weights.
                 "loops-hoist-constants",
             )

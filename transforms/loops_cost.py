@@ -22,7 +22,10 @@ STEP_OVERHEAD = 0.5
 """Cycles that a step of the reduction loop costs whatever is in it."""
 
 VECTORS = (1, 2, 4, 8)
-"""Registers of lanes per row that are tried. Powers of two: LLVM pads other vectors to the next one and spills."""
+"""
+Registers of lanes per row that are tried. Powers of two: LLVM pads other vectors to the next one and spills. Tiles that
+cover all lanes have as many as these take.
+"""
 SPARE = 6
 """Registers that tiles leave free of 32: LLVM reads ahead more the more there are, and spills where they run short."""
 
@@ -77,10 +80,14 @@ class TileCost:
     window: Window | None = None
     """Steps that are unrolled, so that rows share what is loaded."""
 
-    def cycles(self, rows: int, vectors: int) -> float:
-        """Cycles of one step of the reduction on a tile of so many rows and vectors of lanes."""
+    def cycles(self, rows: int, vectors: int, slots: float = 0.0) -> float:
+        """
+        Cycles of one step of the reduction on a tile of so many rows and vectors of lanes.
+
+        `slots` is what arithmetic on all lanes of a row takes, in that on whole vectors, where one is not whole.
+        """
         cells = rows * vectors
-        arithmetic = max(self.accumulators * cells / FMA_PORTS, FMA_LATENCY)
+        arithmetic = max(self.accumulators * rows * (slots or vectors) / FMA_PORTS, FMA_LATENCY)
         own = self.window.places(rows) / self.window.taps * vectors if self.window else cells
         loads = self.per_tile + self.per_row * rows + self.per_vector * vectors + self.per_row_and_vector * own
         if not self.overlap:
@@ -160,32 +167,32 @@ def choose_tile(
     left over of them is done by `REST_ROWS`. A `limit` is a number that the rows of a tile must divide.
     """
     best: TileChoice | None = None
+    best_size = (0, 0)
     highest = max(min(most_rows, rows), *REST_ROWS)
     known: dict[int, list[float]] = {}
 
-    def by_rows(vectors: int) -> list[float]:
-        if vectors not in known:
-            known[vectors] = [0.0, *(cost.cycles(count, vectors) for count in range(1, highest + 1))]
-        return known[vectors]
+    def by_rows(reach: int) -> list[float]:
+        """Cycles of a tile of so many lanes, by its rows."""
+        if reach not in known:
+            registers, slots = -(-reach // width), cost.facts.slots(reach, width)
+            known[reach] = [0.0, *(cost.cycles(count, registers, slots) for count in range(1, highest + 1))]
+        return known[reach]
 
     for vectors in VECTORS:
-        if vectors > 1 and (vectors - 1) * width >= lanes:
+        if vectors // 2 * width >= lanes:
             continue
+        # Registers that no lane is in are not there (`loops-narrow-lanes`).
+        reach = min(vectors * width, lanes)
+        used = -(-reach // width)
         for height in range(1, most_rows + 1):
-            if height > rows or limit % height or not cost.fits(height, vectors, registers):
+            if height > rows or limit % height or not cost.fits(height, used, registers):
                 continue
-            plane = _plane_cost(rows, height, by_rows(vectors), known_rows)
-            # Lanes that are left over still cost whole vectors.
-            full, rest = divmod(lanes, vectors * width)
-            rest_vectors = 1 << (-(-rest // width) - 1).bit_length() if rest else 0
-            total = full * plane + (_plane_cost(rows, height, by_rows(rest_vectors), known_rows) if rest else 0.0)
+            full, rest = divmod(lanes, reach)
+            total = full * _plane_cost(rows, height, by_rows(reach), known_rows)
+            total += _plane_cost(rows, height, by_rows(rest), known_rows) if rest else 0.0
             choice = TileChoice(height, vectors, total)
-            size = (height * vectors, vectors)
-            if (
-                best is None
-                or total < best.cycles * 0.999
-                or (total < best.cycles * 1.001 and size > (best.rows * best.vectors, best.vectors))
-            ):
-                best = choice
+            size = (height * used, used)
+            if best is None or total < best.cycles * 0.999 or (total < best.cycles * 1.001 and size > best_size):
+                best, best_size = choice, size
     assert best is not None, "a tile of one row and one vector always fits"
     return best

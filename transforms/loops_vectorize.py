@@ -217,10 +217,15 @@ def _plan_block(plan: Plan, block: Block) -> None:
             raise StepError(STEP, plan.axes[-1].loop, f"{op.name} inside has no vector form")
         else:
             shape = _join(*(plan.shape(operand) for operand in op.operands))
-            if shape and not op.name.startswith(("arith.", "math.", "packed.")):
+            if shape and not is_lanewise(op):
                 raise StepError(STEP, plan.axes[-1].loop, f"{op.name} inside has no vector form")
             for result in op.results:
                 _set_shape(plan, result, shape)
+
+
+def is_lanewise(op: Operation) -> bool:
+    """Whether an op on vectors does the same to each lane."""
+    return not op.regions and op.name.startswith(("arith.", "math.", "packed."))
 
 
 def _set_shape(plan: Plan, value: SSAValue, shape: Shape) -> None:

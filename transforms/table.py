@@ -97,6 +97,11 @@ PASSES: dict[str, PassEntry] = {
     "loops-interchange": PassEntry(
         "aicc.transforms.loops_interchange", "LoopsInterchangePass", "reorders perfectly nested loops"
     ),
+    "loops-narrow-lanes": PassEntry(
+        "aicc.transforms.loops_narrow_lanes",
+        "LoopsNarrowLanesPass",
+        "makes vectors that are only partly in use as wide as what is used of them",
+    ),
     "loops-note-work": PassEntry(
         "aicc.transforms.loops_note_work", "LoopsNoteWorkPass", "makes kernels note what they compute, and how"
     ),

@@ -43,6 +43,14 @@ class TargetFacts:
         """Elements of that many bits in one register; at least 1."""
         return max(1, self.vector_bits // max(element_bits, 8))
 
+    def slots(self, lanes: int, width: int) -> float:
+        """
+        Arithmetic on so many lanes, in that of whole registers of `width`: half of a register is half of the work where
+        a whole one keeps all units busy.
+        """
+        full, rest = divmod(lanes, width)
+        return full + (0.0 if not rest else 0.5 if self.fma_ports == 1 and 2 * rest <= width else 1.0)
+
 
 GENERIC = TargetFacts()
 """The facts used where no target is named."""
