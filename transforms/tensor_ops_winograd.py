@@ -11,11 +11,11 @@ After:  @k(%x, %u, %bias):  %t = blocks (%x block [6]) over [tiles, 6, c] .. B^T
         @k_weights(%w):     .. G g G^T, in two ops ..                                      : tensor<36 x c x oc>
         main:               %u = call @k_weights(%w)
 
-shown for F(4x4, 3x3), of 4x4 results per tile; F(2x2, 3x3) has 16 products in the place of 36. See `winograd_matrices`
-for the algorithm, `winograd_ops` for the ops. The weights' transform reads constants alone, so that it moves to
-`@prepare`; it is computed in f64 and rounded once. Padding is the fill of the input's transform; tiles that hang over
-the border read zeros and drop what is outside. The tiles of an image of known size are one dimension; otherwise batch,
-rows and columns of tiles are three.
+shown for F(4x4, 3x3), of 4x4 results per tile; F(3x3, 3x3) has 25 products in the place of 36, F(2x2, 3x3) 16. See
+`winograd_matrices` for the algorithm, `winograd_ops` for the ops. The weights' transform reads constants alone, so that
+it moves to `@prepare`; it is computed in f64 and rounded once. Padding is the fill of the input's transform; tiles that
+hang over the border read zeros and drop what is outside. The tiles of an image of known size are one dimension;
+otherwise batch, rows and columns of tiles are three.
 
 Applies to sums of products in f32 of an image, read at `row + tap - pad` and `column + tap - pad` with 3x3 taps and at
 the summed channel, and of weights read at (result channel, channel, taps) in any order of axes, where the cost model
@@ -23,10 +23,9 @@ the summed channel, and of weights read at (result channel, channel, taps) in an
 kernel sizes and types, weights that are not constant in each call, sums that may not be reordered.
 
 Accuracy, for finite input: with u = 2^-24, C channels, X the largest |input| and W the largest sum of |weights| of a
-result channel, the error of a result is at most `f * (C + 32) * u * X * W`, f = 64 for F(2x2) and 564 for F(4x4)
-(`Winograd.error_factor`). In practice it is that of direct summation in one chain: below `8 * u * X * W` for F(4x4), as
-tests check; root mean square 5 times that of blocked direct summation for F(4x4), 2 times for F(2x2). A NaN or an
-infinity in the input makes all results of the tiles that read it NaN.
+result channel, the error of a result is at most `f * (C + 32) * u * X * W`, f = 64 for F(2x2), 241 for F(3x3) and 564
+for F(4x4) (`Winograd.error_factor`). In practice it is that of direct summation in one chain: below `8 * u * X * W` for
+F(4x4), as tests check. A NaN or an infinity in the input makes all results of the tiles that read it NaN.
 """
 
 from __future__ import annotations
@@ -177,14 +176,15 @@ class TensorOpsWinogradPass(ModulePass):
     """Machine to decide for: `host`, `generic`, or a name that the back end knows."""
 
     outputs: int = 0
-    """Outputs per tile and dimension, 2 or 4, wherever the algorithm applies; 0: decided by cost."""
+    """Outputs per tile and dimension, 2 to 4, wherever the algorithm applies; 0: decided by cost."""
 
     bf16: bool = True
     """Without this pass, products of bf16 may be summed two at a time (`tensor-ops-dot-products`)."""
 
     def __post_init__(self) -> None:
         if self.outputs not in (0, *POINTS):
-            raise PassFailedException(f"{self.name}: outputs must be 0, 2 or 4, got {self.outputs}")
+            known = ", ".join(map(str, (0, *sorted(POINTS))))
+            raise PassFailedException(f"{self.name}: outputs must be one of {known}, got {self.outputs}")
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         facts = facts_of(self.target) if self.bf16 else facts_of(self.target).without_bf16_dots()

@@ -2,10 +2,10 @@
 Whether a 3x3 convolution is done by Winograd's algorithm, and with how many outputs per tile.
 
 Reckoned cycles, from numbers of instructions per port and bytes moved. Winograd's algorithm saves products
-(by 9 m^2 / (m + 2)^2: 2.25 for m = 2, 4 for m = 4); it costs the transforms, tiles that hang over the border, and
-weights that are 16 / 9 or 4 times as large, which come from memory in a model that has more of them than fit the
-last-level cache while the arithmetic goes on. Small images of many channels (the last layers of a classifier) are
-bound by the weights.
+(by 9 m^2 / (m + 2)^2: 2.25 for m = 2, 3.24 for m = 3, 4 for m = 4); it costs the transforms, tiles that hang over the
+border, and weights that are 16 / 9, 25 / 9 or 4 times as large, which come from memory in a model that has more of them
+than fit the last-level cache while the arithmetic goes on. Small images of many channels (the last layers of a
+classifier) are bound by the weights.
 
 Algorithms whose error would be more than `MOST_ERROR` times that of direct summation are not considered.
 """
@@ -25,8 +25,11 @@ EFFICIENCY = 0.9
 LEAST_GAIN = 1.15
 """How much cheaper than directly a convolution must be by Winograd's algorithm."""
 
-LEAST_GAIN_OVER_FEWER = 1.3
-"""How much cheaper it must be with more outputs per tile, whose errors, weights and parts for threads are larger."""
+LEAST_GAIN_OVER_FEWEST = 1.3
+"""
+How much cheaper than with the fewest outputs per tile it must be with more, whose errors, weights and parts for threads
+are larger.
+"""
 
 THREADS = 2
 """Threads that are reckoned to share the arithmetic, at most; they share what memory delivers, too."""
@@ -37,7 +40,7 @@ WEIGHT_BYTES_PER_CYCLE = 12.0
 FELT = 0.5
 """Part of the shorter one of arithmetic and reading weights that the other does not hide."""
 
-OPS_IN_ROW = {2: 4, 4: 12}
+OPS_IN_ROW = {2: 4, 3: 10, 4: 12}
 """Operations of one row of an input or output transform."""
 
 SUM_LENGTHS = (64, 16)
@@ -49,10 +52,10 @@ quarter of what other sums have, the error for 256 channels is half as large.
 TRANSFORM_TERMS = 9
 """Terms of a sum whose rounding adds as much error as that of the transformed operands (measured)."""
 
-MOST_ERROR = 1.3
+MOST_ERROR = 0.9
 """
 The largest `relative_error`. Measured ones are up to 1.3 times what is reckoned, and direct summation as other runtimes
-do it, by blocks of channels, has 0.8 of the error of one chain: this stands for twice theirs.
+do it, by blocks of channels, has about half of the error of one chain: this stands for twice theirs.
 """
 
 ELEMENT = 4
@@ -114,14 +117,15 @@ def sum_length(outputs: int, channels: int) -> int | None:
 
 def choose_outputs(size: ConvolutionSize, facts: TargetFacts) -> int | None:
     """Outputs per tile and dimension of the Winograd algorithm to use, exact enough and worth it; `None` if none is."""
-    best, cycles = None, direct_cycles(size, facts)
-    for outputs in sorted(POINTS):
-        if sum_length(outputs, size.channels) is None:
-            continue
-        found = winograd_cycles(size, outputs, facts)
-        if found * (LEAST_GAIN if best is None else LEAST_GAIN_OVER_FEWER) <= cycles:
-            best, cycles = outputs, found
-    return best
+    exact = [outputs for outputs in sorted(POINTS) if sum_length(outputs, size.channels) is not None]
+    cycles = {outputs: winograd_cycles(size, outputs, facts) for outputs in exact}
+    direct = direct_cycles(size, facts)
+    bounds = dict.fromkeys(exact, direct / LEAST_GAIN)
+    if exact and cycles[exact[0]] <= bounds[exact[0]]:
+        bounds |= dict.fromkeys(exact[1:], cycles[exact[0]] / LEAST_GAIN_OVER_FEWEST)
+    return min(
+        (outputs for outputs in exact if cycles[outputs] <= bounds[outputs]), key=cycles.__getitem__, default=None
+    )
 
 
 def _product_cycles(products: int, facts: TargetFacts) -> float:

@@ -17,7 +17,7 @@ Networks, 2015, nest it in two dimensions: Y = A^T [(G g G^T) * (B^T d B)] A.) A
 The points decide the error. For F(4, 3) they are 0, +-5/8, +-3/2: all numbers in A^T and B^T are then exact in binary,
 and rounding errors under half of those with the common points 0, +-1, +-2 (Barabasz, Anderson, Soodhalter and Gregg,
 Error Analysis and Improving the Accuracy of Winograd Convolution, 2018, say why points should be near 1 and their
-reciprocals). F(2, 3) has 0, +-1.
+reciprocals). F(2, 3) has 0, +-1; F(3, 3), in between in cost and error, +-3/8, +-5/4.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ TAPS = 3
 
 POINTS: dict[int, tuple[Fraction, ...]] = {
     2: (Fraction(0), Fraction(1), Fraction(-1)),
+    3: (Fraction(3, 8), Fraction(-3, 8), Fraction(5, 4), Fraction(-5, 4)),
     4: (Fraction(0), Fraction(5, 8), Fraction(-5, 8), Fraction(3, 2), Fraction(-3, 2)),
 }
 """Finite interpolation points per number of outputs; pairs of opposite ones follow each other."""

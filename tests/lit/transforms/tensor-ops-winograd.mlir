@@ -25,7 +25,7 @@
 // CHECK-COUNT-6:   arith.truncf
 
 // TWO-LABEL: func.func private @conv(
-// TWO-SAME:    aicc.sum_length = 64
+// TWO-SAME:    aicc.sum_length = 16
 // TWO:         over [parallel 30, parallel 4, parallel 4]
 // TWO:         over [parallel 16, parallel 30, parallel 8, reduction 4]
 

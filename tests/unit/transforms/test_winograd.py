@@ -91,7 +91,7 @@ def unit(x: Array, w: Array) -> float:
     return UNIT * float(np.abs(x).max(initial=0.0)) * float(np.abs(w).sum(axis=(1, 2, 3)).max())
 
 
-@pytest.fixture(params=[2, 4])
+@pytest.fixture(params=[2, 3, 4])
 def outputs(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
     """Every convolution that can be is done with tiles of so many outputs."""
     chosen: int = request.param
@@ -110,7 +110,7 @@ def compiled(module: ModuleOp, threads: int = 1) -> Callable[..., Array]:
     return lambda *inputs: next(iter(program.run({f"input{k}": a for k, a in enumerate(inputs)}).values()))
 
 
-@pytest.mark.parametrize("m", [2, 4])
+@pytest.mark.parametrize("m", [2, 3, 4])
 def test_matrices_are_exact(m: int) -> None:
     algorithm = winograd(m)
     data = [Fraction(k * k - 3, 7) for k in range(m + 2)]
@@ -129,11 +129,11 @@ def test_matrices_are_exact(m: int) -> None:
 
     linear: Linear[Fraction] = Linear(scaled, plus)
     v = linear.rows(algorithm.input, data)
-    assert count == {2: 4, 4: 12}[m]
+    assert count == {2: 4, 3: 10, 4: 12}[m]
     u = linear.rows(algorithm.weight, taps)
     count = 0
     y = linear.columns(algorithm.output, [a * b for a, b in zip(u, v, strict=True)])
-    assert count == {2: 4, 4: 12}[m]
+    assert count == {2: 4, 3: 9, 4: 12}[m]
     assert y == [sum((data[i + k] * taps[k] for k in range(TAPS)), Fraction(0)) for i in range(m)]
     for matrix in (algorithm.input, algorithm.output):
         assert all(
@@ -244,14 +244,15 @@ def test_switched_off() -> None:
 @pytest.mark.parametrize(
     ("size", "expected"),
     [
-        (ConvolutionSize(1, 56, 56, 64, 64), 4),
+        (ConvolutionSize(1, 56, 56, 64, 64), 3),  # More exact than F(4x4).
+        (ConvolutionSize(1, 56, 56, 128, 128), 4),
         (ConvolutionSize(1, 28, 28, 128, 128), 4),
         # Fewer tiles: weights of 36 products each are too many, then those of 16 are.
         (ConvolutionSize(1, 14, 14, 256, 256), 2),
         (ConvolutionSize(1, 7, 7, 512, 512), 2),
         (ConvolutionSize(1, 4, 4, 512, 512), None),
-        (ConvolutionSize(1, 224, 224, 64, 64), 4),
-        (ConvolutionSize(1, 224, 224, 16, 64), 2),  # More exact than F(4x4).
+        (ConvolutionSize(1, 224, 224, 64, 64), 3),
+        (ConvolutionSize(1, 224, 224, 16, 64), 2),  # More exact than F(3x3).
         (ConvolutionSize(1, 224, 224, 3, 64), None),
         (ConvolutionSize(1, 1, 1, 512, 512), None),
         (ConvolutionSize(1, 4, 4, 2, 2), None),
@@ -262,7 +263,7 @@ def test_choices(size: ConvolutionSize, expected: int | None) -> None:
 
 
 @pytest.mark.parametrize("channels", [64, 256])
-def test_errors_are_at_most_twice_those_of_a_chain(channels: int) -> None:
+def test_errors_are_little_above_those_of_a_chain(channels: int) -> None:
     """Of direct summation term by term in f32, root mean square."""
     x, w = arrays((1, channels, 24, 24), 16)
     x = np.maximum(x, 0)
@@ -276,7 +277,7 @@ def test_errors_are_at_most_twice_those_of_a_chain(channels: int) -> None:
     def error(result: np.ndarray) -> float:
         return float(np.sqrt(np.mean((result.astype(np.float64) - exact) ** 2)))
 
-    assert error(found) <= 2 * error(chain)
+    assert error(found) <= 1.2 * error(chain)
 
 
 def test_context_is_not_needed() -> None:
