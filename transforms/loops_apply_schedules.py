@@ -44,6 +44,7 @@ from aicc.dialects.schedule.ops import (
     UnrollOp,
     VectorizeOp,
 )
+from aicc.dialects.schedule.partial import PartialResultsOp
 from aicc.transforms.diagnostics import fail, note, warn
 from aicc.transforms.kernel_clock import kernel_time
 from aicc.transforms.kernel_unit import Callers, KernelUnit, PackerUnit
@@ -63,6 +64,7 @@ from aicc.transforms.loops_pack import (
     same_packer,
 )
 from aicc.transforms.loops_parallelize import parallelize_loops
+from aicc.transforms.loops_partial_results import partial_results
 from aicc.transforms.loops_split import split_loop
 from aicc.transforms.loops_split_reduction import split_reduction
 from aicc.transforms.loops_stage import stage_input
@@ -176,6 +178,12 @@ def _split_reduction(run: Run, op: SplitReductionOp) -> None:
     run.handles[op.rest] = [loop for loops in made for loop in loops[1:]]
 
 
+def _partial_results(run: Run, op: PartialResultsOp) -> None:
+    pairs = [partial_results(loop, op.size.value.data) for loop in run.loops(op, op.loop)]
+    run.handles[op.parts] = [parts for parts, _ in pairs]
+    run.handles[op.combine] = [combine for _, combine in pairs]
+
+
 def _stage(run: Run, op: StageOp) -> None:
     for loop in run.loops(op, op.loop):
         stage_input(run.kernel, loop, op.argument.value.data, Packing(op.tile_sizes, op.new_order))
@@ -216,6 +224,7 @@ _STEPS: dict[type[Operation], Callable[[Run, Operation], None]] = {
     LoopOp: _loop,
     PackOp: _pack,
     ParallelizeOp: _parallelize,
+    PartialResultsOp: _partial_results,
     SelectOp: _select,
     SplitOp: _split,
     SplitReductionOp: _split_reduction,

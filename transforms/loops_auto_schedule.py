@@ -37,6 +37,7 @@ from aicc.transforms.auto_schedule_elementwise import (
 )
 from aicc.transforms.auto_schedule_fuse import fuse_rows, top_loops
 from aicc.transforms.auto_schedule_lanes import lane_cycles, schedule_lanes
+from aicc.transforms.auto_schedule_parts import in_parts
 from aicc.transforms.auto_schedule_pixels import merge_pixels
 from aicc.transforms.auto_schedule_reduce import best_reductions, reduce_cycles, schedule_reductions
 from aicc.transforms.auto_schedule_stream import schedule_stream, streamed
@@ -86,7 +87,7 @@ def schedule_nest(kernel: Kernel, nest: Nest) -> None:
         if lane is not None:
             schedule_elementwise(kernel, nest, lane)
         return
-    nest = merge_rows(kernel, split_groups(kernel, nest))
+    nest = _shared_out(kernel, merge_rows(kernel, split_groups(kernel, nest)))
     for loop in nest.parallel:
         if (matrix := streamed(kernel, nest, loop)) is not None and can_vectorize(loop.op):
             schedule_stream(kernel, nest, loop, matrix)
@@ -106,6 +107,14 @@ def schedule_nest(kernel: Kernel, nest: Nest) -> None:
         choices.append((reduce_cycles(kernel, nest, reductions), -len(choices), step))
     if choices:
         min(choices)[2]()
+
+
+def _shared_out(kernel: Kernel, nest: Nest) -> Nest:
+    """The nest, or that of the parts that its reduction is computed in."""
+    reductions = best_reductions(nest, lambda loop: can_vectorize(loop.op), kernel.facts)
+    if reductions is None:
+        return nest
+    return in_parts(kernel, nest, reduce_cycles(kernel, nest, reductions)) or nest
 
 
 def _lane(kernel: Kernel, nest: Nest) -> Loop | None:

@@ -26,6 +26,7 @@ from aicc.dialects.schedule.ops import (
     UnrollOp,
     VectorizeOp,
 )
+from aicc.dialects.schedule.partial import PartialResultsOp
 
 SUFFIX = "_schedule"
 """What the name of a kernel's schedule adds to the kernel's."""
@@ -123,6 +124,12 @@ class ScheduleWriter:
         op.blocks.name_hint, op.rest.name_hint = f"{loop.name_hint}_b", "rest"
         self._add(op, why)
         return op
+
+    def partial_results(self, loop: SSAValue, size: int, why: str) -> None:
+        """Computes a reduction in parts of `size` steps."""
+        op = PartialResultsOp(loop, size)
+        op.parts.name_hint, op.combine.name_hint = f"{loop.name_hint}_p", f"{loop.name_hint}_c"
+        self._add(op, why)
 
     def unroll(self, loop: SSAValue, factor: int, why: str = "") -> None:
         """Repeats a body."""

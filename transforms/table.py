@@ -111,6 +111,11 @@ PASSES: dict[str, PassEntry] = {
     "loops-parallelize": PassEntry(
         "aicc.transforms.loops_parallelize", "LoopsParallelizePass", "spreads the iterations of a loop over threads"
     ),
+    "loops-partial-results": PassEntry(
+        "aicc.transforms.loops_partial_results",
+        "LoopsPartialResultsPass",
+        "computes a reduction in parts that are independent of each other",
+    ),
     "loops-plan-memory": PassEntry(
         "aicc.transforms.loops_plan_memory",
         "LoopsPlanMemoryPass",

@@ -26,6 +26,7 @@ from aicc.dialects.schedule.ops import (
     UnrollOp,
     VectorizeOp,
 )
+from aicc.dialects.schedule.partial import PartialResultsOp
 
 Schedule = Dialect(
     "schedule",
@@ -37,6 +38,7 @@ Schedule = Dialect(
         LoopOp,
         PackOp,
         ParallelizeOp,
+        PartialResultsOp,
         SelectOp,
         SplitOp,
         SplitReductionOp,

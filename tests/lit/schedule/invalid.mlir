@@ -152,6 +152,14 @@ transform.named_sequence @split_reduction_c1(%k: !transform.any_op) {
 
 // -----
 
+transform.named_sequence @partial_results_c1(%k: !transform.any_op) {
+  // expected-error@+1 {{size is 0, expected at least 1}}
+  %a, %b = schedule.partial_results %k {size = 0 : i64}
+  transform.yield
+}
+
+// -----
+
 transform.named_sequence @split_c1(%k: !transform.any_op) {
   // expected-error@+1 {{size is 0, expected at least 1}}
   %a, %b = schedule.split %k {size = 0 : i64}

@@ -18,6 +18,8 @@ transform.named_sequence @k_schedule(%k: !transform.any_op) {
   %g, %h = schedule.split %c {size = 68 : i64}
   // CHECK-NEXT: %kb, %rest = schedule.split_reduction %h, %g {size = 256 : i64, mask}
   %kb, %rest = schedule.split_reduction %h, %g {size = 256 : i64, mask}
+  // CHECK-NEXT: %p, %pc = schedule.partial_results %h {size = 64 : i64}
+  %p, %pc = schedule.partial_results %h {size = 64 : i64}
   // CHECK-NEXT: schedule.stage %kb {argument = 1 : i64, tiles = array<i64: 0, 16>, order = array<i64: 1, 0>}
   schedule.stage %kb {argument = 1 : i64, tiles = array<i64: 0, 16>, order = array<i64: 1, 0>}
   // CHECK-NEXT: %o0, %o1, %i0, %i1, %t = schedule.tile %l, %c {sizes = array<i64: 6, 16>, tails = ["peel", "mask"]}
