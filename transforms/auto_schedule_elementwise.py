@@ -73,6 +73,10 @@ class Block:
     rows: int
     lanes: int
 
+    def size(self, loop: Loop, lane: Loop) -> int:
+        """How many iterations of a loop are in one block."""
+        return self.rows if loop is self.loop else self.lanes if loop is lane else 1
+
 
 def transposed_block(kernel: Kernel, nest: Nest, lane: Loop) -> Block | None:
     """
@@ -116,25 +120,32 @@ def _input_order(nest: Nest, loops: Sequence[Loop]) -> list[Loop]:
     return sorted(loops, key=lambda loop: -abs(largest.moves[loop].stride or 0))
 
 
+def _leads(nest: Nest, loop: Loop) -> bool:
+    """Whether the loop walks the outermost dimension of all that the nest reads and writes."""
+    return all(access.leads([loop]) for access in nest.accesses)
+
+
 def schedule_transposed(kernel: Kernel, nest: Nest, lane: Loop, block: Block) -> None:
     """
     Writes the schedule of a nest with blocks of two loops in registers.
 
     Blocks follow each other along the lanes, so that lines are written whole while they are in a cache. Lines that go
-    past the caches are whole at once: then blocks follow each other as the input lies in memory.
+    past the caches are whole at once: then blocks follow each other as the input lies in memory. Threads share what is
+    outermost in memory on both sides: they find what they wrote themselves, and who reads the result does too.
     """
     writer = kernel.writer
     inner = [lane, block.loop] if goes_past_caches(kernel, nest) else [block.loop, lane]
     loops = [loop for loop in nest.parallel if loop not in inner] + inner
+    loops.sort(key=lambda loop: not (loop.trips > block.size(loop, lane) and _leads(nest, loop)))
     handles = writer.interchange(
         [writer.loop(loop.label) for loop in nest.parallel], [nest.parallel.index(loop) for loop in loops]
     )
-    tile = {block.loop: block.rows, lane: block.lanes}
-    sizes = [tile.get(loop, 1) for loop in loops]
+    sizes = [block.size(loop, lane) for loop in loops]
     tiled = writer.tile(handles, sizes, None, f"blocks of {block.rows} x {block.lanes} are transposed in registers")
     within = dict(zip(loops, tiled.inners, strict=True))
     axes = [within[block.loop], within[lane]]
-    writer.vectorize(axes if inner[-1] is lane else writer.interchange(axes[::-1], [1, 0]))
+    ordered = loops.index(block.loop) < loops.index(lane)
+    writer.vectorize(axes if ordered else writer.interchange(axes[::-1], [1, 0]))
     cycles = 2.0 * nest.iterations * len(nest.accesses) / block.lanes
     shared = [
         Shared(handle, max(1, loop.trips // size), max(1, certain_trips(loop, loop.trips) // size))

@@ -110,10 +110,14 @@ class Access:
         """Whether the address varies with the loop."""
         return self.moves[loop].stride != 0
 
-    def leads(self, loop: Loop) -> bool:
-        """Whether the loop walks the outermost dimension in memory, those of size 1 left out."""
-        outermost = next((spans for spans, dim in zip(self.spans, self.dims, strict=True) if dim != 1), None)
-        return outermost is None or loop in outermost
+    def leads(self, loops: Sequence[Loop]) -> bool:
+        """Whether each loop in turn walks the outermost dimension in memory that is left, those of size 1 left out."""
+        left = [spans for spans, dim in zip(self.spans, self.dims, strict=True) if dim != 1]
+        for loop in loops:
+            if left and loop not in left[0]:
+                return False
+            left = [spans for spans in left if loop not in spans]
+        return True
 
     def footprint_bytes(self, trips: dict[Loop, int]) -> int:
         """

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import permutations
-from math import ceil
+from math import ceil, prod
 
 from aicc.transforms.loops_cost import BYTES_PER_CYCLE
 from aicc.transforms.loops_facts import Access, Loop
@@ -33,7 +33,7 @@ SPEEDS = (1024.0, *BYTES_PER_CYCLE)
 FELT = (0.0, 0.03, 0.15, 0.3)
 """Part of a transfer from each level that is felt although there is arithmetic enough to hide it."""
 
-CROSSING = BYTES_PER_CYCLE[-1]
+CROSSING = 2.0
 """Bytes per cycle that a core gets of what another one has just written: cores need not share a cache."""
 
 
@@ -104,23 +104,30 @@ class Orders:
 
     def crossing(self, order: Sequence[Level]) -> float:
         """
-        Cycles that all threads together wait for what others wrote, if they share out the outermost loop.
+        Cycles that all threads together wait for what others wrote, and for constants that each of them reads, if they
+        share out the outermost loop; where that may have a single iteration, as a batch of one image, in each iteration
+        of it, if they share out the next one.
 
         What is shared out along the outermost dimension in memory by one nest is found by the thread that wrote it, if
         the next nest does the same. Any other share is read out of other cores' caches.
         """
         cores = self.facts.cores
-        shared = next((level.loop for level in order if level.trips > 1), None)
-        if shared is None or cores == 1:
+        levels = [level for level in order if level.trips > 1]
+        certain = next((n for n, level in enumerate(levels) if isinstance(level.loop.extent, int)), len(levels) - 1)
+        if not levels or cores == 1:
             return 0.0
+        loops = [level.loop for level in levels[: certain + 1]]
+        around = prod(level.count for level in levels[:certain])
         total = 0.0
-        for position, (access, size) in enumerate(zip(self.accesses, self.footprint(order), strict=True)):
-            if position in self.constants or access.leads(shared):
-                continue
-            # Each thread reads its own part, or all of it.
-            times = 1 if access.depends(shared) or access.is_store else cores
-            total += times * size * (cores - 1) / cores / CROSSING
-        return total
+        for position, (access, size) in enumerate(zip(self.accesses, self.footprint(levels[certain:]), strict=True)):
+            own = access.depends(loops[-1])
+            if position in self.constants:
+                total += 0.0 if own else FELT[-1] * size * (cores - 1) / SPEEDS[-1]
+            elif not access.leads(loops):
+                # Each thread reads its own part, or all of it.
+                times = 1 if own or access.is_store else cores
+                total += times * size * (cores - 1) / cores / CROSSING
+        return around * total
 
     def _tile(self, tile: Sequence[int], new: Sequence[float], near: int, far: Sequence[int]) -> float:
         """Cycles of a tile whose accesses read so many bytes from afar, and the rest from near."""

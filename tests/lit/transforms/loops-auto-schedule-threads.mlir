@@ -103,3 +103,50 @@ func.func private @never_full(%n: index, %w: memref<5x2x?x3xf32, #loops.dims<s0>
   }
   func.return
 }
+
+// One image alone is work for many threads: they share out its rows, which follow each other in memory as do those of
+// what is read, though columns outside would keep more of the window in the nearest cache.
+// CHECK-LABEL: @one_image(
+// CHECK:         loops.for "w_n" {{.*}} parallel threads attributes {{{.*}}nested = 2
+// CHECK-NEXT:      loops.for "w_i" {{.*}} = 0 to 112 parallel
+func.func private @one_image(%s0: index, %x: memref<?x114x114x32xf32, #loops.dims<s0>>, %w: memref<3x3x32xf32>,
+                             %out: memref<?x112x112x32xf32, #loops.dims<s0>>)
+    attributes {aicc.kernel, aicc.num_outputs = 1 : i64, aicc.symbols = ["s0"]} {
+  %z = arith.constant 0.0 : f32
+  loops.for "w_n" %n = 0 to %s0 parallel {
+    loops.for "w_i" %i = 0 to 112 parallel {
+      loops.for "w_j" %j = 0 to 112 parallel {
+        loops.for "w_c" %c = 0 to 32 parallel {
+          %s = loops.for "w_k" %k = 0 to 3 iter_args(%a = %z) -> (f32) {
+            %r = loops.for "w_l" %l = 0 to 3 iter_args(%b = %a) -> (f32) {
+              %v = loops.load %x[%n, %i + %k, %j + %l, %c] : memref<?x114x114x32xf32, #loops.dims<s0>> to f32
+              %u = loops.load %w[%k, %l, %c] : memref<3x3x32xf32> to f32
+              %p = arith.mulf %v, %u fastmath<contract,reassoc> : f32
+              %t = arith.addf %b, %p fastmath<contract,reassoc> : f32
+              loops.yield %t : f32
+            }
+            loops.yield %r : f32
+          }
+          loops.store %s, %out[%n, %i, %j, %c] : f32 to memref<?x112x112x32xf32, #loops.dims<s0>>
+        }
+      }
+    }
+  }
+  func.return
+}
+
+// Shuffled channels: threads share the pixels, outermost on both sides, not the channels that move.
+// CHECK-LABEL: @shuffled(
+// CHECK:         loops.for "t_p.o" {{.*}} = 0 to 98 parallel threads
+func.func private @shuffled(%x: memref<1568x4x34xf32>, %out: memref<1568x34x4xf32>)
+    attributes {aicc.kernel, aicc.num_outputs = 1 : i64, aicc.symbols = []} {
+  loops.for "t_p" %p = 0 to 1568 parallel {
+    loops.for "t_c" %c = 0 to 34 parallel {
+      loops.for "t_g" %g = 0 to 4 parallel {
+        %v = loops.load %x[%p, %g, %c] : memref<1568x4x34xf32> to f32
+        loops.store %v, %out[%p, %c, %g] : f32 to memref<1568x34x4xf32>
+      }
+    }
+  }
+  func.return
+}
