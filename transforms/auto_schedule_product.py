@@ -30,11 +30,11 @@ from aicc.transforms.loops_split_reduction import can_split
 from aicc.transforms.loops_stage import MOST_BYTES
 from aicc.transforms.loops_tile import count_nests
 
-STEPS = 512
-"""Steps of a block: long enough that fetching and storing sums between blocks costs little."""
+STEPS = 1024
+"""Steps of a block, at most: long enough that fetching and storing sums between blocks costs little."""
 
-WHOLE_STEPS = 768
-"""Up to so many steps are one block."""
+FEWEST_TILES = 2
+"""Register tiles of columns in a block, at least, if there are several blocks: each reads all rows of `a` again."""
 
 BLOCK_SHARE = 0.5
 """Part of the second-level cache that the block of `b` takes."""
@@ -90,22 +90,19 @@ def plan_product(kernel: Kernel, nest: Nest, lane: Loop, row: Loop | None, rows:
         return None  # packed when the model is compiled
     if right.footprint_bytes({lane: lane.trips, steps: steps.trips}) <= facts.l1_bytes:
         return None
-    block_steps = 0
+    room = int(min(facts.l2_bytes * BLOCK_SHARE, MOST_BYTES)) // (lanes * right.bytes)
+    block_steps, most = 0, min(STEPS, room // FEWEST_TILES)
     if not isinstance(steps.extent, int):
-        block_steps = STEPS
-    elif steps.trips > WHOLE_STEPS:
-        block_steps = _block_steps(steps.trips)
+        block_steps = most
+    elif steps.trips > most:
+        block_steps = _block_steps(steps.trips, most)
     if block_steps and (nest.heavy_ops or not can_split(nest.parallel[-1].op, steps.op)):
         return None
     others = tuple(loop for loop in nest.parallel if loop not in (lane, row))
-    tile_bytes = (block_steps or steps.trips) * lanes * right.bytes
-    if tile_bytes > MOST_BYTES:
-        return None
-    budget = min(facts.l2_bytes * BLOCK_SHARE, MOST_BYTES) / tile_bytes
-    tiles = max(1, lane.trips // lanes)
+    tiles, fitting = max(1, lane.trips // lanes), room // (block_steps or steps.trips)
     # Blocks are what threads share, unless there are batches enough.
-    blocks = max(-(-tiles // max(1, int(budget))), -(-2 * facts.cores // prod(loop.trips for loop in others)))
-    if blocks > tiles or (tiles // blocks < 2 and blocks > 1):
+    blocks = max(-(-tiles // fitting), -(-2 * facts.cores // prod(loop.trips for loop in others)))
+    if blocks > tiles or (tiles // blocks < FEWEST_TILES and blocks > 1):
         return None
     swapped = left.moves[row].stride == 1 and left.moves[steps].stride != 1
     return Product(
@@ -123,11 +120,11 @@ def plan_product(kernel: Kernel, nest: Nest, lane: Loop, row: Loop | None, rows:
     )
 
 
-def _block_steps(steps: int) -> int:
-    """Steps of a block: equal blocks if there are such, of vectors if possible; else the last one is shorter."""
-    sizes = range(STEPS, STEPS // 2 - 1, -1)
-    equal = [size for size in sizes if steps % size == 0]
-    return next((size for size in equal if size % 4 == 0), equal[0] if equal else STEPS)
+def _block_steps(steps: int, most: int) -> int:
+    """Steps of a block: equal blocks if there are such, of vectors if possible; else nearly equal ones."""
+    equal = [size for size in range(most, most // 2 - 1, -1) if steps % size == 0]
+    even = -(-steps // -(-steps // most))
+    return next((size for size in equal if size % 4 == 0), equal[0] if equal else min(most, -(-even // 4) * 4))
 
 
 def schedule_product(kernel: Kernel, nest: Nest, plan: Product, cycles: float) -> None:

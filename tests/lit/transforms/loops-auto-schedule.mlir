@@ -4,8 +4,8 @@
 // A product of matrices: blocks that fit the caches, the right operand copied, 6 x 16 results at a time in registers.
 // CHECK-LABEL: transform.named_sequence @matmul_schedule
 // CHECK:         schedule.tile %{{.*}} {{.*}}sizes = array<i64: 16>
-// CHECK:         schedule.tile %{{.*}} {{.*}}sizes = array<i64: 8>, tails = ["mask"]
-// CHECK:         %[[STEPS:.*]], %{{.*}} = schedule.split_reduction %{{.*}}, %{{.*}} {{.*}}size = 512 : i64
+// CHECK:         schedule.tile %{{.*}} {{.*}}sizes = array<i64: 4>, tails = ["mask"]
+// CHECK:         %[[STEPS:.*]], %{{.*}} = schedule.split_reduction %{{.*}}, %{{.*}} {{.*}}size = 1024 : i64
 // CHECK-NEXT:    schedule.stage %[[STEPS]] {{.*}}argument = 1 : i64, tiles = array<i64: 0, 16>, order = array<i64: 1, 0>
 // CHECK-NEXT:    schedule.tile %{{.*}}, %{{.*}} {{.*}}sizes = array<i64: 6, 1>
 // CHECK-NOT:     schedule.stage
@@ -14,16 +14,16 @@
 
 // DONE-LABEL: @matmul(
 // DONE:         threads
-// DONE:         %[[B:.*]] = loops.alloc {on_stack} : memref<8x512x16xf32>
-// DONE:         loops.load %[[B]][%{{.*}}, %[[K:.*]], l1] : memref<8x512x16xf32> to vector<1x16xf32>
-func.func private @matmul(%a: memref<1020x1024xf32>, %b: memref<1024x1024xf32>, %c: memref<1020x1024xf32>)
+// DONE:         %[[B:.*]] = loops.alloc {on_stack} : memref<4x1024x16xf32>
+// DONE:         loops.load %[[B]][%{{.*}}, %[[K:.*]], l1] : memref<4x1024x16xf32> to vector<1x16xf32>
+func.func private @matmul(%a: memref<1020x2048xf32>, %b: memref<2048x1024xf32>, %c: memref<1020x1024xf32>)
     attributes {aicc.kernel, aicc.symbols = [], aicc.num_outputs = 1 : i64} {
   %z = arith.constant 0.0 : f32
   loops.for "s0_d0" %i = 0 to 1020 parallel {
     loops.for "s0_d1" %j = 0 to 1024 parallel {
-      %s = loops.for "s0_d2" %k = 0 to 1024 iter_args(%acc = %z) -> (f32) {
-        %x = loops.load %a[%i, %k] : memref<1020x1024xf32> to f32
-        %y = loops.load %b[%k, %j] : memref<1024x1024xf32> to f32
+      %s = loops.for "s0_d2" %k = 0 to 2048 iter_args(%acc = %z) -> (f32) {
+        %x = loops.load %a[%i, %k] : memref<1020x2048xf32> to f32
+        %y = loops.load %b[%k, %j] : memref<2048x1024xf32> to f32
         %p = arith.mulf %x, %y fastmath<contract,reassoc> : f32
         %q = arith.addf %acc, %p fastmath<contract,reassoc> : f32
         loops.yield %q : f32
