@@ -54,6 +54,28 @@ Weights of at most so many bytes are copied next to each other once the model is
 lies in a file keeps the pages around it in memory, up to 2 MiB.
 """
 
+CACHED_BYTES = 16 << 20
+"""
+Weights of at most so many bytes in all, which caches keep from one call to the next, are copied to where cache lines
+begin: each vector is in two lines where they lie in a model's file. (Products of one row: 10 to 20 % of their time.)
+"""
+
+
+def _gathered(program: CompiledProgram) -> set[str]:
+    """The weights that are copied, next to each other."""
+    kept = {
+        buffer.name: program.weights[buffer.name]
+        for buffer in program.signature.buffers
+        if buffer.kind == "weight" and buffer.kept and buffer.name in program.weights
+    }
+    cached = sum(array.nbytes for array in kept.values()) <= CACHED_BYTES
+    fresh = program.prepared is None
+    return {
+        name
+        for name, array in kept.items()
+        if (fresh and array.nbytes <= GATHERED_BYTES) or (cached and array.ctypes.data % ALIGNMENT)
+    }
+
 
 class LoadedProgram:
     """
@@ -116,12 +138,7 @@ class LoadedProgram:
         """The constants of the pointer table: weights, prepared buffers and counters."""
         arrays: list[np.ndarray | None] = []
         fresh = program.prepared is None
-        gathered = {
-            buffer.name
-            for buffer in program.signature.buffers
-            if fresh and buffer.kept and buffer.name in program.weights
-            if buffer.kind == "weight" and program.weights[buffer.name].nbytes <= GATHERED_BYTES
-        }
+        gathered = _gathered(program)
         own = [
             program.weights[buffer.name].nbytes if buffer.name in gathered else int(buffer.size)
             for buffer in program.signature.buffers

@@ -119,7 +119,10 @@ def test_importing_aicc_is_lazy(folder: Path):
     assert printed == "[]\n"
 
 
-def test_weights_that_the_model_holds_are_not_stored_again(folder: Path, tmp_path: Path):
+def test_weights_that_the_model_holds_are_not_stored_again(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("aicc.runtime.program.CACHED_BYTES", 200_000)
     two_tables(tmp_path / "model.onnx")
     compiled(tmp_path / "model.onnx")
     (program,) = folder.glob(f"*{PROGRAM}")
@@ -127,6 +130,16 @@ def test_weights_that_the_model_holds_are_not_stored_again(folder: Path, tmp_pat
     assert {name for name, entry in arrays.items() if "source" in entry} == {"a", "b"}
     # A small one is, so that the file need not be read for it.
     assert "source" not in arrays["c"]
+
+
+def test_weights_that_caches_hold_begin_where_cache_lines_do(folder: Path, tmp_path: Path):
+    expected = two_tables(tmp_path / "model.onnx")
+    for hit in (0, 1):
+        model = compiled(tmp_path / "model.onnx")
+        assert model.stats.cache_hits == hit
+        weights = model._program.program.weights  # pyright: ignore[reportPrivateUsage]
+        assert {name: array.ctypes.data % 64 for name, array in weights.items()} == dict.fromkeys("abc", 0)
+        assert np.allclose(model(np.array([3], np.int64))[0], expected(3))
 
 
 @pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="needs Linux")
