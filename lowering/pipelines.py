@@ -104,7 +104,7 @@ def _o2(options: PipelineOptions) -> tuple[Stage, ...]:
                 "graph-simplify",
                 # Ops are in pieces, and constants computed, so that what is left in a loop changes.
                 "graph-hoist-invariants",
-                "cse",
+                "graph-merge-equal",
                 "dce",
                 "graph-fuse",
                 # Kernels are shared here, so each later pass sees a distinct one once.

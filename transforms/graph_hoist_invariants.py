@@ -15,7 +15,6 @@ bytes of what they read stay if all that read them do.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -58,8 +57,9 @@ class GraphHoistInvariantsPass(ModulePass):
 
     def apply_to_function(self, ctx: Context, func: FuncOp) -> None:
         """Moves ops of one function, inner loops first: what leaves one may leave the next."""
+        checked = _checked_before_loops(func)
         for loop in [op for op in func.walk(region_first=True) if isinstance(op, WhileOp)]:
-            facts = frozenset(pair for a, b in _checked_before(loop) for pair in ((a, b), (b, a)))
+            facts = checked[loop]
             changing = _defined_in(loop)
             for region in loop.regions:
                 for op in _invariants(region.block, changing, facts):
@@ -69,19 +69,21 @@ class GraphHoistInvariantsPass(ModulePass):
                     block.insert_op_before(op, loop)
 
 
-def _checked_before(loop: Operation) -> Iterator[tuple[Dim, Dim]]:
-    """Sizes that are checked to be equal before `loop` starts."""
-    at: Operation | None = loop
-    while at is not None:
-        if isinstance(at, FuncOp):
-            yield from checks_of(at)
-            return
-        before = at.prev_op
-        while before is not None:
-            if isinstance(before, CheckSizesOp):
-                yield before.sizes
-            before = before.prev_op
-        at = at.parent_op()
+def _checked_before_loops(func: FuncOp) -> dict[WhileOp, Facts]:
+    """For each loop in `func` the sizes that are checked to be equal before it starts."""
+    found: dict[WhileOp, Facts] = {}
+    at_start = frozenset(pair for a, b in checks_of(func) for pair in ((a, b), (b, a)))
+    waiting = [(func.body.block, at_start)]
+    while waiting:
+        block, facts = waiting.pop()
+        for op in block.ops:
+            if isinstance(op, CheckSizesOp):
+                a, b = op.sizes
+                facts |= {(a, b), (b, a)}
+            elif isinstance(op, WhileOp):
+                found[op] = facts
+            waiting += [(inner, facts) for region in op.regions for inner in region.blocks]
+    return found
 
 
 def _defined_in(op: Operation) -> set[str]:

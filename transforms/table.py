@@ -43,6 +43,11 @@ PASSES: dict[str, PassEntry] = {
         "GraphInlineCallsPass",
         "puts the bodies of called functions in the place of their calls",
     ),
+    "graph-merge-equal": PassEntry(
+        "aicc.transforms.graph_merge_equal",
+        "GraphMergeEqualPass",
+        "computes once what is computed twice from the same operands",
+    ),
     "graph-quantised-products": PassEntry(
         "aicc.transforms.graph_quantised_products",
         "GraphQuantisedProductsPass",

@@ -46,6 +46,41 @@ def conv_chain(length: int, size: int = 8) -> onnx.ModelProto:
     return _model(nodes, weights, [1, 4, size, size])
 
 
+def if_chain(length: int, size: int = 16) -> onnx.ModelProto:
+    """`length` `If` nodes of equal branches, each of which reads the one before from outside."""
+    info = helper.make_tensor_value_info
+
+    def branch(operator: str, i: int) -> onnx.GraphProto:
+        result = f"{operator}{i}"
+        node = helper.make_node(operator, [f"v{i}"], [result])
+        return helper.make_graph([node], result, [], [info(result, TensorProto.FLOAT, [4, size])])
+
+    nodes = [
+        helper.make_node("If", ["taken"], [f"v{i + 1}"], then_branch=branch("Relu", i), else_branch=branch("Tanh", i))
+        for i in range(length)
+    ]
+    model = _model(nodes, [], [4, size])
+    model.graph.input.append(info("taken", TensorProto.BOOL, []))
+    return model
+
+
+def loop_chain(length: int, size: int = 16) -> onnx.ModelProto:
+    """`length` `Loop` nodes with equal bodies, one after the other."""
+    info = helper.make_tensor_value_info
+
+    def body(i: int) -> onnx.GraphProto:
+        nodes = [helper.make_node("Tanh", [f"s{i}"], [f"t{i}"]), helper.make_node("Identity", [f"c{i}"], [f"d{i}"])]
+        state, result = (info(f"{name}{i}", TensorProto.FLOAT, [4, size]) for name in "st")
+        before, after = (info(f"{name}{i}", TensorProto.BOOL, []) for name in "cd")
+        inputs = [info(f"i{i}", TensorProto.INT64, []), before, state]
+        return helper.make_graph(nodes, f"body{i}", inputs, [after, result])
+
+    nodes = [helper.make_node("Loop", ["count", "", f"v{i}"], [f"v{i + 1}"], body=body(i)) for i in range(length)]
+    model = _model(nodes, [], [4, size])
+    model.graph.input.append(info("count", TensorProto.INT64, []))
+    return model
+
+
 def _calls(work: Callable[[], object]) -> int:
     profile = cProfile.Profile(builtins=False)
     profile.runcall(work)
@@ -68,7 +103,9 @@ def calls_by_step(model: onnx.ModelProto, pipeline: str) -> dict[str, int]:
 
 
 # Chains that are longer than a kernel may be, which limits the work on each.
-@pytest.mark.parametrize(("chain", "length"), [(elementwise_chain, 96), (conv_chain, 24)])
+@pytest.mark.parametrize(
+    ("chain", "length"), [(elementwise_chain, 96), (conv_chain, 24), (if_chain, 24), (loop_chain, 24)]
+)
 @pytest.mark.parametrize("pipeline", ["O0", "O2"])
 def test_calls_per_node_do_not_grow(chain: Callable[[int], onnx.ModelProto], length: int, pipeline: str):
     short, long = (calls_by_step(chain(nodes), pipeline) for nodes in (length, 4 * length))
