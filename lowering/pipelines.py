@@ -139,6 +139,7 @@ def _o2(options: PipelineOptions) -> tuple[Stage, ...]:
                 Step("loops-auto-schedule", {"target": options.target}),
                 *_note_work(options),
                 "loops-apply-schedules",
+                "loops-join-rests",
                 # After schedules, which decide where a sum waits for its next terms.
                 "loops-sum-in-blocks",
                 # Before scalar functions are spelt out, for as few lanes as there are.

@@ -32,6 +32,7 @@ from aicc.dialects.loops.control import ForOp, YieldOp
 from aicc.dialects.loops.functions import kernels
 from aicc.dialects.loops.memory import AllocOp
 from aicc.transforms.loops_dependence import Dependence
+from aicc.transforms.loops_forwarding import forward_values
 from aicc.transforms.loops_index import bound_expressions
 from aicc.transforms.loops_nest import StepError, find_loops, kernels_with
 from aicc.transforms.loops_sizes import size_of_expression
@@ -82,6 +83,9 @@ def fuse_loops(first: ForOp, second: ForOp) -> ForOp:
             before.replace_all_uses_with(after)
         old.detach()
         old.erase()
+    if not any(isinstance(op, ForOp) for op in new.block.ops):
+        # While accesses have single elements: a masked load does not get what a masked store has on its way.
+        forward_values(new.block)
     return new
 
 

@@ -95,12 +95,21 @@ def axes_of(loops: Sequence[ForOp]) -> list[Axis]:
             size = _carried_size(loop, trips) if last else trips
             axes.append(Axis(loop, size, size != trips))
         elif last and limit is not None:
-            axes.append(Axis(loop, _carried_size(loop, limit), True))
+            axes.append(Axis(loop, max(_carried_size(loop, limit), _whole_size(limit)), True))
         elif last:
             raise StepError(STEP, loop, "has no limit on its number of iterations; tile it first")
         else:
             axes = []
     return axes
+
+
+def _whole_size(limit: int) -> int:
+    """
+    Lanes for an unknown number of iterations: a power of two, or eights.
+
+    LLVM puts masks for vectors of other lengths together lane by lane.
+    """
+    return -(-limit // 8) * 8 if limit > 8 else 1 << max(limit - 1, 0).bit_length()
 
 
 def _carried_size(loop: ForOp, trips: int) -> int:

@@ -102,6 +102,11 @@ PASSES: dict[str, PassEntry] = {
     "loops-interchange": PassEntry(
         "aicc.transforms.loops_interchange", "LoopsInterchangePass", "reorders perfectly nested loops"
     ),
+    "loops-join-rests": PassEntry(
+        "aicc.transforms.loops_join_rests",
+        "LoopsJoinRestsPass",
+        "adds what does not fill a vector to the vector of full tiles, which is summed up once",
+    ),
     "loops-narrow-lanes": PassEntry(
         "aicc.transforms.loops_narrow_lanes",
         "LoopsNarrowLanesPass",

@@ -8,8 +8,7 @@
 // CHECK-NEXT:    %[[R:.*]], %[[Q:.*]] = loops.for "a" %[[I:.*]] = 0 to 8 iter_args(%[[A:.*]] = %[[ZERO]], %[[B:.*]] = %[[ONE]]) -> (f32, f32) {
 // CHECK-NEXT:      %[[V:.*]] = loops.load %[[X]][%[[I]]]
 // CHECK-NEXT:      %[[S:.*]] = arith.addf %[[A]], %[[V]]
-// CHECK-NEXT:      %[[W:.*]] = loops.load %[[X]][%[[I]]]
-// CHECK-NEXT:      %[[P:.*]] = arith.mulf %[[B]], %[[W]]
+// CHECK-NEXT:      %[[P:.*]] = arith.mulf %[[B]], %[[V]]
 // CHECK-NEXT:      loops.yield %[[S]], %[[P]]
 // CHECK-NEXT:    }
 // CHECK-NEXT:    loops.store %[[R]], %[[Y]][0]

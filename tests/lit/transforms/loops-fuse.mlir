@@ -14,8 +14,9 @@
 // DEEP-LABEL: @pointwise
 // DEEP:         loops.for "a" %[[I:.*]] = 0 to %{{.*}} parallel {
 // DEEP-NEXT:      loops.for "a1" %[[J:.*]] = 0 to 5 parallel {
-// DEEP:             loops.store %{{.*}}, %[[T:.*]][%[[I]], %[[J]]]
-// DEEP-NEXT:        %{{.*}} = loops.load %[[T]][%[[I]], %[[J]]]
+// What has just been stored is at hand.
+// DEEP:             loops.store %[[V:.*]], %[[T:.*]][%[[I]], %[[J]]]
+// DEEP-NEXT:        loops.store %[[V]], %y[%[[I]], %[[J]]]
 // DEEP-NOT:       loops.for "b1"
 // ALL-LABEL: @pointwise
 // ALL:         loops.for "a"
