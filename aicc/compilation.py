@@ -39,6 +39,7 @@ from aicc.transforms.kernel_clock import tell
 from aicc.transforms.kernel_unit import Callers, CallersPass, EntryPointsPass, KernelUnit, UnitPass
 from aicc.transforms.loops_apply_schedules import schedules
 from aicc.transforms.schedule_writer import SUFFIX
+from aicc.transforms.target_facts import TargetFacts, facts_of
 from aicc.transforms.verify import verify
 from aicc.units import UnitWork
 from aicc.versions import aicc_version, library_versions, plug_in_versions
@@ -110,7 +111,7 @@ def compile_module(
             runner.run([PassStep(one)], module)
         # The llvm dialect knows weights by name only; until then passes make new ones, as folding does.
         buffers = settle_names(module)
-        parts = list(_lowered(module) if passes else split(module))
+        parts = list(_lowered(module, machine.facts()) if passes else split(module))
         text, has_prepare = signature_text(parts[0])
         signature = parse_signature(text)
         rest = [make_object(module_to_llvm_text(part), _name(part), machine, store) for part in parts]
@@ -138,7 +139,7 @@ def lowered(module: ModuleOp, pipeline: str, options: PipelineOptions) -> tuple[
     """
     passes, runner = _passes_for(module, pipeline, options)
     runner.run([PassStep(one) for one in passes[:-1]], module)
-    return settle_names(module), _lowered(module) if passes else iter(split(module))
+    return settle_names(module), _lowered(module, facts_of(options.target)) if passes else iter(split(module))
 
 
 def _passes_for(module: ModuleOp, pipeline: str, options: PipelineOptions) -> tuple[list[ModulePass], PipelineRunner]:
@@ -194,15 +195,15 @@ def _name(part: ModuleOp) -> str:
     return names[-1] if names else ""
 
 
-def _lowered(module: ModuleOp) -> Iterator[ModuleOp]:
+def _lowered(module: ModuleOp, facts: TargetFacts) -> Iterator[ModuleOp]:
     """
-    The entry points and the functions left in `module`, each by itself.
+    The entry points and the functions left in `module`, each by itself, for a machine.
 
     Raises:
         InternalFault: for an exception that is no diagnostic, as from any pass.
     """
     try:
-        yield from lower_parts(module)
+        yield from lower_parts(module, facts.masked_bytes)
     except DiagnosticException:
         raise
     except Exception as error:

@@ -96,7 +96,7 @@ class UnitWork:
     def _lowered(self, unit: KernelUnit) -> Made:
         with kernel_time("lower", unit.name):
             try:
-                module = lower_kernel(unit.kernel)
+                module = lower_kernel(unit.kernel, self.target.facts().masked_bytes)
             except DiagnosticException:
                 raise
             except Exception as error:

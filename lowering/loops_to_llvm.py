@@ -40,6 +40,7 @@ from aicc.lowering.loops_to_llvm_parallel import lower_parallel, runtime_declara
 from aicc.transforms.diagnostics import fail
 from aicc.transforms.kernel_clock import kernel_time
 from aicc.transforms.kernel_unit import EntryPointsPass
+from aicc.transforms.target_facts import MASKED_BYTES, facts_of
 
 Handler = Callable[[Function, Any], None]
 
@@ -129,10 +130,10 @@ def _functions(module: ModuleOp) -> list[func.FuncOp]:
     return [op for op in module.body.block.ops if isinstance(op, func.FuncOp)]
 
 
-def _lower(functions: Sequence[func.FuncOp], defined: Mapping[str, func.FuncOp]) -> list[Operation]:
+def _lower(functions: Sequence[func.FuncOp], defined: Mapping[str, func.FuncOp], masked_bytes: int) -> list[Operation]:
     """The ops that `functions` become, with declarations of what they use but for functions in `defined`."""
     main = next((op for op in functions if op.sym_name.data == "main"), None)
-    state = ModuleState(loops_to_llvm_functions.read_signature(main))
+    state = ModuleState(loops_to_llvm_functions.read_signature(main), masked_bytes)
     made: list[Operation] = []
     for op in functions:
 
@@ -157,18 +158,18 @@ def _lower(functions: Sequence[func.FuncOp], defined: Mapping[str, func.FuncOp])
     return [*state.globals, *made]
 
 
-def lower_module(module: ModuleOp) -> None:
-    """Lowers all functions of `module` in place."""
+def lower_module(module: ModuleOp, masked_bytes: int = MASKED_BYTES) -> None:
+    """Lowers all functions of `module` in place; no masked load is wider than `masked_bytes`."""
     check_lowerable(module)
     functions = _functions(module)
-    made = _lower(functions, {op.sym_name.data: op for op in functions})
+    made = _lower(functions, {op.sym_name.data: op for op in functions}, masked_bytes)
     for op in functions:
         op.detach()
         op.erase(safe_erase=False)
     module.body.block.add_ops(made)
 
 
-def lower_parts(module: ModuleOp) -> Iterator[ModuleOp]:
+def lower_parts(module: ModuleOp, masked_bytes: int = MASKED_BYTES) -> Iterator[ModuleOp]:
     """
     Lowers `module`, which it uses up, to modules that compile by themselves: the entry points, then each kernel.
 
@@ -183,15 +184,15 @@ def lower_parts(module: ModuleOp) -> Iterator[ModuleOp]:
         called = dict.fromkeys(name for op in part for name in _called(op))
         others = [defined[name] for name in called if name in defined and defined[name] not in part]
         declarations: list[Operation] = [loops_to_llvm_functions.declaration(op) for op in others]
-        yield ModuleOp([*declarations, *_lower(part, defined)])
+        yield ModuleOp([*declarations, *_lower(part, defined, masked_bytes)])
     for op in functions:
         op.detach()
 
 
-def lower_kernel(kernel: func.FuncOp) -> ModuleOp:
+def lower_kernel(kernel: func.FuncOp, masked_bytes: int = MASKED_BYTES) -> ModuleOp:
     """The module that a kernel becomes which calls no other function; the kernel stays as it is."""
     check_lowerable(kernel)
-    return ModuleOp(_lower([kernel], {kernel.sym_name.data: kernel}))
+    return ModuleOp(_lower([kernel], {kernel.sym_name.data: kernel}, masked_bytes))
 
 
 def _called(function: func.FuncOp) -> Iterator[str]:
@@ -209,5 +210,8 @@ class ConvertLoopsToLLVMPass(EntryPointsPass):
 
     name = "convert-loops-to-llvm"
 
+    target: str = "generic"
+    """Machine to lower for: `host`, `generic`, or a name that the back end knows."""
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        lower_module(op)
+        lower_module(op, facts_of(self.target).masked_bytes)

@@ -15,12 +15,14 @@ from aicc.dialects.graph.dims import Dim
 from aicc.dialects.graph.symbolic import dim_max
 from aicc.dialects.loops.defined_sizes import OUTPUT
 from aicc.lowering.loops_to_llvm_memory import dense_global
+from aicc.transforms.target_facts import MASKED_BYTES
 
 
 class ModuleState:
     """What the functions of a module share."""
 
-    def __init__(self, signature: Mapping[str, Any]) -> None:
+    def __init__(self, signature: Mapping[str, Any], masked_bytes: int = MASKED_BYTES) -> None:
+        self.masked_bytes = masked_bytes
         self.signature = dict(signature)
         self.entries: list[dict[str, Any]] = []
         self.globals: list[Operation] = []

@@ -61,6 +61,7 @@ class Function(FunctionLowering):
     ):
         super().__init__(entry, name, threads)
         self.state = state
+        self.masked_bytes = state.masked_bytes
         self.defined = defined
         """Functions of the module by name."""
         self.table: SSAValue | None = None

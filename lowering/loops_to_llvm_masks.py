@@ -13,15 +13,6 @@ from aicc.lowering.loops_to_llvm_emit import byte_size, lanes_in
 from aicc.lowering.loops_to_llvm_index import Poly, add, constant, multiply
 from aicc.lowering.loops_to_llvm_values import FunctionLowering
 
-MASKED_BYTES = 32
-"""
-Masked loads are cut into parts of no more than this.
-
-LLVM cuts wider ones to fit the registers of AVX2 itself, and goes wrong at it (22.1): where a mask is `and` of others
-and no lane of a part can be active, as in `splat(condition) & lane < 8` with 16 lanes of f32, that part is loaded
-without a mask, or the code generator aborts.
-"""
-
 
 def inside(fn: FunctionLowering, index: Poly, dim: Poly) -> SSAValue | None:
     """`0 <= index < dim` as an `i1`; None when that is known."""
@@ -86,9 +77,9 @@ def lane_mask(fn: FunctionLowering, count: Poly, lanes: int) -> SSAValue | None:
     return cache[key]
 
 
-def parts_of_row(count: int, element_bytes: int) -> list[tuple[int, int]]:
-    """First lane and number of lanes (2 at least) of the parts of `MASKED_BYTES` or less that a row is cut into."""
-    number = -(-count * element_bytes // MASKED_BYTES)
+def parts_of_row(fn: FunctionLowering, count: int, element_bytes: int) -> list[tuple[int, int]]:
+    """First lane and number of lanes (2 at least) of the parts that a row is cut into where it is loaded by masks."""
+    number = -(-count * element_bytes // fn.masked_bytes)
     width, wider = divmod(count, number)
     sizes = [width + 1] * wider + [width] * (number - wider)
     return [(sum(sizes[:i]), size) for i, size in enumerate(sizes)]

@@ -207,7 +207,7 @@ def _load_row(
             return _plain_load(fn, part, buffer, count)
         condition = scalar_condition(fn, row.conditions)
         whole = condition is None and _lane_masks(fn, row, 0, count, active) is None
-        cuts = [(0, count)] if whole else parts_of_row(count, byte_size(buffer.element))
+        cuts = [(0, count)] if whole else parts_of_row(fn, count, byte_size(buffer.element))
         parts = [_neighbours(fn, buffer, row, cut, active, condition, fill) for cut in cuts]
         return joined(fn, parts)
     if stride is not None and abs(stride) <= _MAX_SHUFFLED_STRIDE:
@@ -284,7 +284,7 @@ def _masked_between(
     def load(first: Poly, width: int) -> SSAValue:
         begin = constant_value(first)
         assert begin is not None
-        cuts = [(begin + at, size) for at, size in parts_of_row(width, byte_size(buffer.element))]
+        cuts = [(begin + at, size) for at, size in parts_of_row(fn, width, byte_size(buffer.element))]
         return joined(fn, [_neighbours(fn, buffer, row, cut, active, condition, fill) for cut in cuts])
 
     return load

@@ -22,6 +22,7 @@ from aicc.lowering.loops_to_llvm_emit import (
 )
 from aicc.lowering.loops_to_llvm_index import Poly, constant, multiply
 from aicc.transforms.diagnostics import fail
+from aicc.transforms.target_facts import MASKED_BYTES
 
 
 class FunctionLowering(AddressEmitter):
@@ -33,6 +34,8 @@ class FunctionLowering(AddressEmitter):
         self.threads = threads
         """The number of threads to use, an `i64`; None where loops stay on one thread."""
         self.values: dict[SSAValue, Lowered] = {}
+        self.masked_bytes = MASKED_BYTES
+        """Masked loads are cut into parts of no more than this."""
         self.bypasses = False
         """Whether the function writes past the caches."""
         self.targets: dict[Block, Block] = {}

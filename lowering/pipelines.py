@@ -186,7 +186,7 @@ def _loops_to_llvm(options: PipelineOptions) -> tuple[Step, ...]:
         # Last in main, so that nothing has to know clocks.
         *(["loops-profile"] if options.profile else []),
         "loops-expand-math",
-        "convert-loops-to-llvm",
+        Step("convert-loops-to-llvm", {"target": options.target}),
     )
 
 

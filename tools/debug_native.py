@@ -53,7 +53,7 @@ def compile_through(module: ModuleOp, passes: Sequence[ModulePass], machine: Tar
     with paused_collector():
         run_passes(module, passes[:-1])
         buffers = settle_names(module)
-        parts = list(lower_parts(module))
+        parts = list(lower_parts(module, machine.facts().masked_bytes))
         text, has_prepare = signature_text(parts[0])
         signature = parse_signature(text)
         made = [make_object(module_to_llvm_text(part), "", machine, store) for part in parts]

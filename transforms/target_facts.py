@@ -5,6 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from importlib import import_module
 
+MASKED_BYTES = 32
+"""
+Bytes that one masked load reads at most, on any machine: the registers of AVX2.
+
+LLVM cuts what is wider than a register itself, and goes wrong at it (22.1): where a mask is `and` of others and no lane
+of a part can be active, as in `splat(condition) & lane < 8` with 16 lanes of f32, that part is loaded without a mask,
+or the code generator aborts.
+"""
+
 
 @dataclass(frozen=True)
 class TargetFacts:
@@ -33,6 +42,11 @@ class TargetFacts:
     """Masked loads and stores cost about as much as plain ones."""
     dot_products: tuple[str, ...] = ()
     """Instructions that multiply narrow numbers and add neighbours up: pmaddwd, vpdpbusd, sdot, vdpbf16ps."""
+
+    @property
+    def masked_bytes(self) -> int:
+        """Bytes that one masked load reads at most: a register where there are masks, else one of AVX2."""
+        return max(MASKED_BYTES, self.vector_bits // 8) if self.masked else MASKED_BYTES
 
     def without_bf16_dots(self) -> TargetFacts:
         """The same machine, whose dot products are of integers alone."""

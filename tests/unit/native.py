@@ -79,7 +79,7 @@ def native(source: ModuleOp | str, name: str, *, opt: int = 2, threads: int = 1)
     [op] = [op for op in module.ops if isinstance(op, func.FuncOp) and op.sym_name.data == name]
     inputs = list(op.function_type.inputs.data)
     outputs = list(op.function_type.outputs.data)
-    lower_module(module)
+    lower_module(module, host_target().facts().masked_bytes)
     verify(module)
     address = load_object(emit_object(module_to_llvm_text(module), host_target(), opt), name)[name]
     result = _c_type(outputs[0]) if outputs else None
