@@ -38,13 +38,12 @@ from aicc.dialects.schedule.ops import (
     ParallelizeOp,
     SelectOp,
     SplitOp,
-    SplitReductionOp,
     StageOp,
     TileOp,
     UnrollOp,
     VectorizeOp,
 )
-from aicc.dialects.schedule.partial import PartialResultsOp
+from aicc.dialects.schedule.reductions import PartialResultsOp, SplitReductionOp
 from aicc.transforms.diagnostics import fail, note, warn
 from aicc.transforms.kernel_clock import kernel_time
 from aicc.transforms.kernel_unit import Callers, KernelUnit, PackerUnit

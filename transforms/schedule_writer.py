@@ -20,13 +20,12 @@ from aicc.dialects.schedule.ops import (
     ParallelizeOp,
     SelectOp,
     SplitOp,
-    SplitReductionOp,
     StageOp,
     TileOp,
     UnrollOp,
     VectorizeOp,
 )
-from aicc.dialects.schedule.partial import PartialResultsOp
+from aicc.dialects.schedule.reductions import PartialResultsOp, SplitReductionOp
 
 SUFFIX = "_schedule"
 """What the name of a kernel's schedule adds to the kernel's."""

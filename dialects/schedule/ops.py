@@ -6,7 +6,7 @@ from abc import ABC
 from collections.abc import Sequence
 from typing import Self
 
-from xdsl.dialects.builtin import I64, ArrayAttr, DenseArrayBase, IntegerAttr, StringAttr, UnitAttr, i64
+from xdsl.dialects.builtin import I64, ArrayAttr, DenseArrayBase, IntegerAttr, StringAttr, i64
 from xdsl.dialects.transform import AnyOpType
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
@@ -343,46 +343,6 @@ class SplitOp(ScheduleOp):
 
     def __init__(self, loop: SSAValue, size: int):
         super().__init__(operands=[loop], properties={"size": _integer(size)}, result_types=[_HANDLE, _HANDLE])
-
-    def verify_(self) -> None:
-        if self.size.value.data < 1:  # C1
-            raise VerifyException(f"size is {self.size.value.data}, expected at least 1")
-
-
-@irdl_op_definition
-class SplitReductionOp(ScheduleOp):
-    """
-    Takes a reduction `size` steps at a time, around the parallel loops over its results that `around` is the outermost
-    of; between blocks of steps, the results wait where they are stored to. The order of accumulation stays.
-
-    Results: the loop over blocks of steps, labelled as the reduction plus `.b`; and the loops in the place of `around`
-    for a known number of steps that is left over. A number of steps that is not known makes a last, shorter block, and
-    with `mask` so does a known one.
-
-    - (C1) `size >= 1`
-
-    ```mlir
-    %blocks, %rest = schedule.split_reduction %k, %rows {size = 256 : i64}
-    ```
-    """
-
-    name = "schedule.split_reduction"
-
-    loop = operand_def(AnyOpType)
-    around = operand_def(AnyOpType)
-    size = prop_def(Integer)
-    mask = opt_prop_def(UnitAttr)
-    blocks = result_def(AnyOpType)
-    rest = result_def(AnyOpType)
-
-    assembly_format = "$loop `,` $around attr-dict"
-
-    def __init__(self, loop: SSAValue, around: SSAValue, size: int, mask: bool = False):
-        super().__init__(
-            operands=[loop, around],
-            properties={"size": _integer(size), "mask": UnitAttr() if mask else None},
-            result_types=[_HANDLE, _HANDLE],
-        )
 
     def verify_(self) -> None:
         if self.size.value.data < 1:  # C1
