@@ -30,7 +30,18 @@ _DEVICES = {
 }
 
 _KINDS = {0: "i", 1: "u", 2: "f", 5: "c"}
-"""DLPack's kinds of element types, and numpy's; bfloat16 is 4, booleans are 6."""
+"""DLPack's kinds of element types, and numpy's."""
+
+_SPECIAL: dict[tuple[int, int], np.dtype[Any]] = {
+    (4, 16): np.dtype(ml_dtypes.bfloat16),
+    (6, 8): np.dtype(np.bool_),
+    (10, 8): np.dtype(ml_dtypes.float8_e4m3fn),
+    (11, 8): np.dtype(ml_dtypes.float8_e4m3fnuz),
+    (12, 8): np.dtype(ml_dtypes.float8_e5m2),
+    (13, 8): np.dtype(ml_dtypes.float8_e5m2fnuz),
+    (14, 8): np.dtype(ml_dtypes.float8_e8m0fnu),
+}
+"""Of a kind and a number of bits, where numpy by itself has no type or DLPack a kind for one type."""
 
 _READ_ONLY = 1
 """Bit of the flags of a versioned tensor."""
@@ -84,9 +95,9 @@ def adopt(what: str, given: Any) -> np.ndarray:
         if hasattr(given, "__cuda_array_interface__"):
             raise _elsewhere(what, given, "a CUDA device")
         return np.asarray(memoryview(given))
-    except (BufferError, RuntimeError, TypeError, ValueError) as error:
-        if isinstance(error, InputError):
-            raise
+    except (InputError, MemoryError):
+        raise
+    except Exception as error:  # Of another library's code, which may raise what it likes.
         if isinstance(error, TypeError) and not hasattr(kind, "__dlpack__"):
             raise InputError(f"{what} is a {kind.__name__}, expected an array") from None
         raise InputError(f"{what} is a {kind.__name__} that cannot be read: {error}") from error
@@ -101,8 +112,12 @@ def _from_dlpack(what: str, given: Any) -> np.ndarray:
     if device not in _HOSTS:
         raise _elsewhere(what, given, f"{_DEVICES.get(int(device), f'a device of type {int(device)}')} ({number})")
     export: Callable[..., object] = given.__dlpack__
+    silent = False
     try:
         capsule = export(max_version=(1, 0))
+        # Version 0 has no way to say that a tensor is not to be written, as those of jax: a library that knows of
+        # versions and answers with it does not say that it may be.
+        silent = True
     except TypeError:
         # Of a library older than version 1 of DLPack.
         capsule = export()
@@ -111,7 +126,7 @@ def _from_dlpack(what: str, given: Any) -> np.ndarray:
         if versioned.version[0] != 1:
             raise InputError(f"{what} speaks version {versioned.version[0]} of DLPack, expected 1")
         return _array(what, versioned.tensor, capsule, bool(versioned.flags & _READ_ONLY))
-    return _array(what, _Tensor.from_address(_pointer(capsule, b"dltensor")), capsule, read_only=False)
+    return _array(what, _Tensor.from_address(_pointer(capsule, b"dltensor")), capsule, read_only=silent)
 
 
 def _array(what: str, tensor: _Tensor, capsule: object, read_only: bool) -> np.ndarray:
@@ -142,10 +157,8 @@ def _row_major(shape: Sequence[int]) -> list[int]:
 
 def _dtype(what: str, code: int, bits: int, lanes: int) -> np.dtype[Any]:
     if lanes == 1:
-        if (code, bits) == (4, 16):
-            return np.dtype(ml_dtypes.bfloat16)
-        if (code, bits) == (6, 8):
-            return np.dtype(np.bool_)
+        if (code, bits) in _SPECIAL:
+            return _SPECIAL[code, bits]
         if code in _KINDS and bits in (8, 16, 32, 64, 128):
             try:
                 return np.dtype(f"{_KINDS[code]}{bits // 8}")

@@ -61,7 +61,10 @@ class Entry:
 
 @dataclass(frozen=True)
 class Cache:
-    """A folder of entries: of a program its image, of all others the SHA-256 in the first line, then the content."""
+    """
+    A folder of entries: of a program its image, which holds its key; of all others a SHA-256 of name and content in the
+    first line, so that a file under another's name counts as damaged, then the content.
+    """
 
     folder: Path
 
@@ -94,14 +97,14 @@ class Cache:
         except OSError:
             return None
         digest, _, content = data.partition(b"\n")
-        if digest != hashlib.sha256(content).hexdigest().encode():
+        if digest != _checksum(name, content):
             return None
         _touch(path)
         return content
 
     def _write(self, name: str, content: bytes) -> None:
         with contextlib.suppress(OSError), replacing(self.folder / name) as file:
-            file.write(hashlib.sha256(content).hexdigest().encode() + b"\n" + content)
+            file.write(_checksum(name, content) + b"\n" + content)
 
     def read_program(self, parts: Parts, sources: Callable[[str], np.ndarray]) -> CompiledProgram | None:
         """The program, or None where there is none or it is damaged; `sources` as for `read_image`."""
@@ -158,6 +161,10 @@ class Cache:
         for entry in entries:
             _remove(entry.path)
         return len(entries)
+
+
+def _checksum(name: str, content: bytes) -> bytes:
+    return hashlib.sha256(name.encode() + b"\n" + content).hexdigest().encode()
 
 
 def _touch(path: Path) -> None:

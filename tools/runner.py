@@ -12,7 +12,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 from xdsl.traits import IsolatedFromAbove
-from xdsl.utils.exceptions import DiagnosticException, PassFailedException
+from xdsl.utils.exceptions import DiagnosticException, ParseError, PassFailedException
 
 from aicc.lowering.levels import level_of
 from aicc.lowering.table import PASSES as LOWERING_PASSES
@@ -83,6 +83,7 @@ class PipelineRunner:
 
         Raises:
             DiagnosticException: from a pass that cannot do its job.
+            ParseError: from a pass that reads a file, for text that is no valid IR.
             BrokenIR: from the verifier, after a pass.
             InternalFault: for any other exception in a pass.
         """
@@ -116,7 +117,7 @@ class PipelineRunner:
         try:
             self._apply(module_pass, op)
             fill_locations(op)
-        except DiagnosticException:
+        except (DiagnosticException, ParseError):  # The latter from a pass that reads a file.
             self._failed(module_pass, op)
             raise
         except Exception as error:

@@ -26,6 +26,7 @@ from xdsl.dialects.transform import YieldOp as SequenceYieldOp
 from xdsl.ir import Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
+from aicc.dialects.graph.dims import symbols_of
 from aicc.dialects.loops import ForOp
 from aicc.dialects.loops.functions import find_function, symbol_names
 from aicc.dialects.schedule.bypass import BypassCachesOp
@@ -199,6 +200,11 @@ def _vectorize(run: Run, op: VectorizeOp) -> None:
 
 
 def _parallelize(run: Run, op: ParallelizeOp) -> None:
+    if op.worth is not None:
+        known = symbol_names(run.kernel)
+        for name in symbols_of((op.worth[0],)):
+            if name not in known:
+                fail(op, f"work names '{name}', expected sizes of the kernel: {', '.join(known) or 'it has none'}")
     for loops in run.zipped(op, op.loops):
         parallelize_loops(loops, op.iterations, op.least_iterations, op.worth)
 

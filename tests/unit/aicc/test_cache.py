@@ -212,7 +212,7 @@ def test_sources_that_change_under_way_leave_no_entry(folder: Path, monkeypatch:
     assert not list(folder.glob(f"*{PROGRAM}"))
 
 
-@pytest.mark.parametrize("damage", ["truncate", "flip", "empty", "swap"])
+@pytest.mark.parametrize("damage", ["truncate", "flip", "empty", "swap", "renamed"])
 def test_damaged_entries_are_made_again(folder: Path, damage: str):
     check()
     compiled(TEXT + "\n", opt_level=0)
@@ -227,6 +227,15 @@ def test_damaged_entries_are_made_again(folder: Path, damage: str):
             "swap": next(other for other in contents[::-1] if other[:8] == content[:8] and other != content)
             if name.endswith(PROGRAM)
             else b"0" * 64 + b"\n" + contents[0],
+            # Another entry of its kind, whole; the only one of its kind belongs to no other name.
+            "renamed": next(
+                (
+                    content
+                    for other, content in made.items()
+                    if other != name and other.endswith(Path(name).suffix) and not name.endswith(PROGRAM)
+                ),
+                b"",
+            ),
         }[damage]
         (folder / name).write_bytes(broken)
     check()

@@ -87,6 +87,11 @@ class Exporter:
         (np.uint32, 1),
         (np.bool_, 6),
         (ml_dtypes.bfloat16, 4),
+        (ml_dtypes.float8_e4m3fn, 10),
+        (ml_dtypes.float8_e4m3fnuz, 11),
+        (ml_dtypes.float8_e5m2, 12),
+        (ml_dtypes.float8_e5m2fnuz, 13),
+        (ml_dtypes.float8_e8m0fnu, 14),
     ],
 )
 def test_dlpack_by_hand(dtype: Any, code: int, offset: int):
@@ -95,7 +100,7 @@ def test_dlpack_by_hand(dtype: Any, code: int, offset: int):
         found = adopt("x", Exporter(given, code, strides=strides, offset=offset))
         assert found.dtype == source.dtype and found.shape == given.shape and found.strides == given.strides
         assert address_of(found) == given.ctypes.data
-        np.testing.assert_array_equal(found, given)
+        assert found.tobytes() == given.tobytes()
 
 
 def test_shapes_at_the_edge():
@@ -149,6 +154,24 @@ def test_versioned_tensors_and_read_only_ones():
     assert not adopt("x", Plain(source)).flags.writeable
 
 
+def test_libraries_that_know_versions_and_do_not_use_them_lend_for_reading_only():
+    """As jax, whose arrays never change."""
+
+    class Unversioned(Exporter):
+        def __dlpack__(self, **options: Any) -> object:
+            return super().__dlpack__()
+
+    x = np.arange(12, dtype=np.float32).reshape(4, 3)
+    found = adopt("x", Unversioned(x, 2))
+    np.testing.assert_array_equal(found, x)
+    assert not found.flags.writeable
+    assert adopt("x", Exporter(x, 2)).flags.writeable
+    model = aicc.compile(TEXT)
+    y = x.astype(ml_dtypes.bfloat16)
+    with pytest.raises(aicc.InputError, match="out 's' is read-only"):
+        model(Unversioned(x, 2), y, out=[Unversioned(np.zeros((4, 3), np.float32), 2), None])
+
+
 class Interface:
     """What numpy's array interface says, and nothing else."""
 
@@ -180,6 +203,17 @@ class Broken:
         raise BufferError("it requires a gradient")
 
 
+class Traced:
+    """As what jax traces: no array at all, which it tells by an error of its own choice."""
+
+    def __dlpack__(self, **options: Any) -> object:
+        raise AssertionError
+
+    @property
+    def __dlpack_device__(self) -> object:
+        raise AttributeError("a tracer has no memory")
+
+
 @pytest.mark.parametrize(
     "given, message",
     [
@@ -192,6 +226,7 @@ class Broken:
         (Exporter(np.zeros(2), 2, device=99), r"x is a Exporter on a device of type 99 \(0\)"),
         (Cuda(), "x is a Cuda on a CUDA device"),
         (Broken(), "x is a Broken that cannot be read: it requires a gradient"),
+        (Traced(), "x is a Traced that cannot be read: a tracer has no memory"),
         (Exporter(np.zeros(2), 3), "x has elements of DLPack type 3 with 64 bits and 1 lanes, expected numbers"),
         (Exporter(np.zeros(2), 2, lanes=4), "with 64 bits and 4 lanes"),
         (Exporter(np.zeros(2, np.int8), 0, bits=4), "type 0 with 4 bits"),

@@ -50,6 +50,22 @@ def test_a_step_that_cannot_be_done_is_told(model: Path, tmp_path: Path, capsys:
     assert f"{file}:2:8: error: no loop is labelled 's9'; there are s0_d0" in capsys.readouterr().err
 
 
+def test_text_that_is_no_schedule_is_told(model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    file = tmp_path / "schedules.mlir"
+    file.write_text(
+        "transform.named_sequence @matmul_0_schedule(%k: !transform.any_op) {\n"
+        '  %r = schedule.loop %k {label = "s0_d0"}\n'
+        "  schedule.parallelize %r {part = 5 : i64, work = #graph.shape<s0**2>}\n"
+        "  transform.yield\n}\n"
+    )
+    with pytest.raises(aicc.CompileError, match="expected a size") as caught:
+        aicc.compile(model, schedules=file, cache=False)
+    assert (caught.value.file, caught.value.line) == (str(file), 3)
+    assert main(["run", str(model), "--schedules", str(file), "--no-cache"]) == 1
+    told = capsys.readouterr().err
+    assert f"{file}:3:" in told and "fault" not in told
+
+
 def test_schedules_need_the_optimising_level(model: Path, tmp_path: Path):
     with pytest.raises(ValueError, match="schedules are given, but opt_level is 0, expected 2"):
         aicc.compile(model, schedules=tmp_path / "none.mlir", opt_level=0)
