@@ -26,7 +26,7 @@ from xdsl.dialects.transform import YieldOp as SequenceYieldOp
 from xdsl.ir import Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
-from aicc.dialects.graph.dims import symbols_of
+from aicc.dialects.graph.dims import Dim, ShapeAttr, symbols_of
 from aicc.dialects.loops import ForOp
 from aicc.dialects.loops.functions import find_function, symbol_names
 from aicc.dialects.schedule.bypass import BypassCachesOp
@@ -200,13 +200,22 @@ def _vectorize(run: Run, op: VectorizeOp) -> None:
 
 
 def _parallelize(run: Run, op: ParallelizeOp) -> None:
-    if op.worth is not None:
-        known = symbol_names(run.kernel)
-        for name in symbols_of((op.worth[0],)):
-            if name not in known:
-                fail(op, f"work names '{name}', expected sizes of the kernel: {', '.join(known) or 'it has none'}")
+    worth = _worth(run, op)
     for loops in run.zipped(op, op.loops):
-        parallelize_loops(loops, op.iterations, op.least_iterations, op.worth)
+        parallelize_loops(loops, op.iterations, op.least_iterations, worth)
+
+
+def _worth(run: Run, op: ParallelizeOp) -> tuple[Dim, int] | None:
+    """What all iterations do together, and how much of it is worth a thread, if that is how the step tells."""
+    if op.work is None or op.part is None:
+        return None
+    if not isinstance(op.work, ShapeAttr) or len(op.work.data) != 1:
+        fail(op, f"work is {op.work}, expected one size: #graph.shape<...>")
+    known = symbol_names(run.kernel)
+    for name in symbols_of(op.work.data):
+        if name not in known:
+            fail(op, f"work names '{name}', expected sizes of the kernel: {', '.join(known) or 'it has none'}")
+    return op.work.data[0], op.part.value.data
 
 
 def _pack(run: Run, op: PackOp) -> None:

@@ -9,7 +9,7 @@ from xdsl.dialects.transform import AnyOpType, NamedSequenceOp
 from xdsl.dialects.transform import YieldOp as SequenceYieldOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from aicc.dialects.graph.dims import Dim
+from aicc.dialects.graph.dims import Dim, ShapeAttr
 from aicc.dialects.schedule.bypass import BypassCachesOp
 from aicc.dialects.schedule.ops import (
     CollapseOp,
@@ -147,7 +147,8 @@ class ScheduleWriter:
         why: str = "",
     ) -> None:
         """Shares out the iterations of perfectly nested loops among threads."""
-        self._add(ParallelizeOp(loops, grain, least, worth), why)
+        part, work = (0, None) if worth is None else (worth[1], ShapeAttr((worth[0],)))
+        self._add(ParallelizeOp(loops, grain, least, part, work), why)
 
     def pack(self, argument: int, tiles: Sequence[int], order: Sequence[int], why: str = "") -> None:
         """Reads an argument from a packed copy."""

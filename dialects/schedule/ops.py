@@ -24,8 +24,6 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
-from aicc.dialects.graph.dims import Dim, ShapeAttr
-
 _HANDLE = AnyOpType()
 TAILS = ("peel", "mask")
 """What becomes of iterations that do not fill a tile: a nest of their own, or a shorter tile within the same nest."""
@@ -420,7 +418,7 @@ class ParallelizeOp(ScheduleOp):
 
     - (C1) `grain >= 1`, `least >= 1`, `part >= 1`
     - (C2) at least one loop
-    - (C3) `work` is one size; with `part`, and only with it
+    - (C3) `work` with `part`, and only with it
 
     ```mlir
     schedule.parallelize %rows, %columns {grain = 4 : i64}
@@ -434,18 +432,26 @@ class ParallelizeOp(ScheduleOp):
     grain = opt_prop_def(Integer)
     least = opt_prop_def(Integer)
     part = opt_prop_def(Integer)
-    work = opt_prop_def(ShapeAttr)
+    work = opt_prop_def()
+    """One size, as the kernel's dialect writes it."""
 
     assembly_format = "$loops attr-dict"
 
-    def __init__(self, loops: Sequence[SSAValue], grain: int = 1, least: int = 0, worth: tuple[Dim, int] | None = None):
+    def __init__(
+        self,
+        loops: Sequence[SSAValue],
+        grain: int = 1,
+        least: int = 0,
+        part: int = 0,
+        work: Attribute | None = None,
+    ):
         super().__init__(
             operands=[loops],
             properties={
                 "grain": None if grain == 1 else _integer(grain),
                 "least": None if least == 0 else _integer(least),
-                "part": None if worth is None else _integer(worth[1]),
-                "work": None if worth is None else ShapeAttr((worth[0],)),
+                "part": None if work is None else _integer(part),
+                "work": work,
             },
         )
 
@@ -459,11 +465,6 @@ class ParallelizeOp(ScheduleOp):
         """Iterations per thread below which the loops stay on one thread; 0 if there is no such number."""
         return 0 if self.least is None else self.least.value.data
 
-    @property
-    def worth(self) -> tuple[Dim, int] | None:
-        """What all iterations do together, and how much of it is worth a thread; `None`: `grain` iterations are."""
-        return None if self.work is None or self.part is None else (self.work.data[0], self.part.value.data)
-
     def verify_(self) -> None:
         for name, given in (("grain", self.grain), ("least", self.least), ("part", self.part)):
             if given is not None and given.value.data < 1:  # C1
@@ -473,8 +474,6 @@ class ParallelizeOp(ScheduleOp):
         if (self.work is None) != (self.part is None):  # C3
             found, missing = ("part", "work") if self.work is None else ("work", "part")
             raise VerifyException(f"{found} is given without {missing}, expected both or none")
-        if self.work is not None and (count := len(self.work.data)) != 1:  # C3
-            raise VerifyException(f"work has {count} sizes, expected one")
 
 
 def _verify_layout(argument: Integer, tiles: Sequence[int], order: Sequence[int]) -> None:

@@ -96,17 +96,9 @@ transform.named_sequence @parallelize_c1_least(%k: !transform.any_op) {
 
 // -----
 
-transform.named_sequence @parallelize_c3_alone(%k: !transform.any_op) {
+transform.named_sequence @parallelize_c3(%k: !transform.any_op) {
   // expected-error@+1 {{part is given without work, expected both or none}}
   schedule.parallelize %k {part = 5 : i64}
-  transform.yield
-}
-
-// -----
-
-transform.named_sequence @parallelize_c3(%k: !transform.any_op) {
-  // expected-error@+1 {{work has 2 sizes, expected one}}
-  schedule.parallelize %k {part = 5 : i64, work = #graph.shape<s0, s1>}
   transform.yield
 }
 

@@ -116,3 +116,20 @@ transform.named_sequence @k_schedule(%k: !transform.any_op) {
   schedule.parallelize %r {part = 5 : i64, work = #graph.shape<s0>}
   transform.yield
 }
+
+// -----
+
+func.func private @k(%s0: index, %o: memref<?xf32>)
+    attributes {aicc.kernel, aicc.symbols = ["s0"], aicc.num_outputs = 1 : i64} {
+  %z = arith.constant 0.0 : f32
+  loops.for "d0" %i = 0 to %s0 parallel {
+    loops.store %z, %o[%i] : f32 to memref<?xf32>
+  }
+  func.return
+}
+transform.named_sequence @k_schedule(%k: !transform.any_op) {
+  %r = schedule.loop %k {label = "d0"}
+  // expected-error@+1 {{work is #graph.shape<s0, 2>, expected one size: #graph.shape<...>}}
+  schedule.parallelize %r {part = 5 : i64, work = #graph.shape<s0, 2>}
+  transform.yield
+}
