@@ -181,6 +181,7 @@ DROP_NAN = {
     "Attention",
     "MultiHeadAttention",
     "LayerNormalization",
+    "BatchNormalization",
 } | RECURRENT
 """
 Operators of which peers lose some NaN and infinities among the operands, or spread them; queries that no key is left
