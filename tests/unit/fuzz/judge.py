@@ -52,12 +52,13 @@ def check_compiled(model: RandomModel, settings: Sequence[tuple[int, int]]) -> s
         reference.run(module, inputs)
     except EvaluationError as error:
         return f"meaning: {error}"
-    others = _others(model, module)
+    given = (model.feeds, *_others(model, module))
+    expected = [reference.Expected(module, feeds_of(module, feeds)) for feeds in given]
     for level, threads in settings:
         compiled = aicc.compile(data, opt_level=level, threads=threads, cache=False)
         try:
-            for feeds in (model.feeds, *others):
-                reference.check(module, feeds_of(module, feeds), list(compiled.run(feeds).values()))
+            for feeds, wanted in zip(given, expected, strict=True):
+                wanted.check(list(compiled.run(feeds).values()))
         except InputError as error:
             return f"call: {error}"
         except AssertionError as error:
