@@ -555,7 +555,7 @@ def _spread(
             Shared(handle, level.trips, certain_trips(level.loop, level.trips))
             for level, handle in zip(order, shared, strict=False)
         ]
-        spread(kernel, around, plan.tile.cycles * steps, nest.top)
+        spread(kernel, around, plan.tile.cycles * steps, nest.top, rows=None if plan.row is None else plan.row.op)
         return
     for number, combination in enumerate(product(*pieces)):
         tiles = dict(zip(target, combination, strict=True))

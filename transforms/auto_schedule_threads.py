@@ -17,7 +17,7 @@ from math import prod
 
 from xdsl.ir import SSAValue
 
-from aicc.dialects.graph.dims import Dim, SymExpr, dim_prod
+from aicc.dialects.graph.dims import Dim, SymExpr, dim_prod, dim_sum
 from aicc.dialects.loops import ForOp
 from aicc.transforms.auto_schedule_common import Kernel
 from aicc.transforms.loops_facts import Loop, loop_facts
@@ -25,6 +25,9 @@ from aicc.transforms.loops_sizes import trip_count_dim
 
 CHUNK_REGIONS = 2
 """Work of a chunk, at least, in times what starting and ending a region costs."""
+
+SHARED_ROWS = 8
+"""To read what rows of a product share takes as long as to compute so many rows with it."""
 
 AROUND_CHUNKS = 8
 """Chunks of work in one iteration of a loop from which on the nests in it may be shared out by themselves."""
@@ -86,14 +89,19 @@ class Work:
     """How many of the loops there have symbolic extents."""
 
 
-def work_in(top: ForOp, fixed: Collection[ForOp] = ()) -> Work:
-    """How much the loops in `top`, itself included, do; sizes do not decide how often `fixed` ones run."""
-    inside = [work_in(op, fixed) for op in top.block.ops if isinstance(op, ForOp)]
+def work_in(top: ForOp, fixed: Collection[ForOp] = (), rows: ForOp | None = None) -> Work:
+    """
+    How much the loops in `top`, itself included, do.
+
+    Sizes do not decide how often `fixed` ones run. Iterations of `rows` share what they read, however few there are.
+    """
+    inside = [work_in(op, fixed, rows) for op in top.block.ops if isinstance(op, ForOp)]
     most = max(inside, key=lambda work: work.trips, default=Work(1, 1, 0))
     reckoned = loop_facts(top).trips
     size = None if top in fixed else trip_count_dim(top)
     is_open = isinstance(size, SymExpr)
-    return Work(dim_prod([most.size, size if is_open else reckoned]), most.trips * reckoned, most.loops + is_open)
+    here = dim_sum([size, SHARED_ROWS if top is rows else 0]) if is_open else reckoned
+    return Work(dim_prod([most.size, here]), most.trips * reckoned, most.loops + is_open)
 
 
 def spread(
@@ -104,13 +112,14 @@ def spread(
     number: int = 0,
     least: int = 0,
     fixed: Collection[ForOp] = (),
+    rows: ForOp | None = None,
 ) -> None:
     """
     Shares out perfectly nested loops, outermost first, of `cycles` in all, if it is worth it.
 
     `top` is the loop that the schedule is for, with all that is in it; of loops in it that are `fixed`, no more
-    iterations run than are reckoned with, whatever sizes there are. `number` says which of the loops of each handle are
-    meant, `least` how many iterations per thread there must be.
+    iterations run than are reckoned with, whatever sizes there are; those of `rows` share what they read. `number` says
+    which of the loops of each handle are meant, `least` how many iterations per thread there must be.
     """
     if kernel.spread or not loops or not cycles:
         # Tiles that the guessed sizes do not fill are reckoned to take no time.
@@ -129,7 +138,7 @@ def spread(
     trips = prod(loop.trips for loop in chosen)
     if trips < 2:
         return
-    work = work_in(top, fixed)
+    work = work_in(top, fixed, rows)
     open_loops = sum(loop.trips != loop.certain for loop in chosen)
     worth = None
     if work.loops > open_loops:

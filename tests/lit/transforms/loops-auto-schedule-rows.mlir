@@ -8,7 +8,7 @@
 // CHECK:         schedule.fuse %{{.*}}, %{{.*}} {why = "tiles left over use what is in cache"}
 
 // DONE-LABEL: func.func private @even(
-// DONE:         loops.for "s0_d1.o.o" %[[J:.*]] = 0 to 32 parallel threads attributes {work = #graph.shape<262144*s0>, part = {{[0-9]+}} : i64} {
+// DONE:         loops.for "s0_d1.o.o" %[[J:.*]] = 0 to 32 parallel threads attributes {work = #graph.shape<262144*s0+2097152>, part = {{[0-9]+}} : i64} {
 // DONE-NEXT:      loops.for "s0_d1.o.i" %{{.*}} = 0 to 2 parallel {
 // DONE-NEXT:        loops.for "s0_d0.o" %{{.*}} = 0 to %{{.*}} floordiv 6 parallel {
 // DONE:               loops.store %{{.*}} : vector<6x16xf32> to
