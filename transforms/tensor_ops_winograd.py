@@ -19,7 +19,8 @@ otherwise batch, rows and columns of tiles are three.
 
 Applies to sums of products in f32 of an image, read at `row + tap - pad` and `column + tap - pad` with 3x3 taps and at
 the summed channel, and of weights read at (result channel, channel, taps) in any order of axes, where the cost model
-(`winograd_cost`) finds a gain; both may be stored as f16 or bf16. That leaves alone: strides, dilations, groups, other
+(`winograd_cost`) finds a gain, and while the weights of the whole module stay below what they may take in memory
+(`choose_for_all`); image and weights may be stored as f16 or bf16. That leaves alone: strides, dilations, groups, other
 kernel sizes and types, weights that are not constant in each call, sums that may not be reordered.
 
 Accuracy, for finite input: with u = 2^-24, C channels, X the largest |input| and W the largest sum of |weights| of a
@@ -30,7 +31,7 @@ F(4x4), as tests check. A NaN or an infinity in the input makes all results of t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -46,27 +47,50 @@ from aicc.transforms.target_facts import TargetFacts, facts_of
 from aicc.transforms.tensor_ops_constants import constant_arguments
 from aicc.transforms.tensor_ops_convolution import Convolution, find_convolution
 from aicc.transforms.tensor_ops_dot_products import takes_pairs
-from aicc.transforms.winograd_cost import SUM_LENGTHS, ConvolutionSize, choose_outputs, sum_length
+from aicc.transforms.winograd_cost import SUM_LENGTHS, ConvolutionSize, choose_for_all, sum_length
 from aicc.transforms.winograd_matrices import POINTS, TAPS, Winograd, winograd
 from aicc.transforms.winograd_ops import Builder, tiles_of, weight_transform
 
 
-def wanted_outputs(convolution: Convolution, facts: TargetFacts, given: int = 0) -> int | None:
-    """Outputs per tile that are given, or else that the cost model wants; `None` to convolve directly."""
+@dataclass(frozen=True)
+class Candidate:
+    """A convolution that can be done by Winograd's algorithm."""
+
+    function: FuncOp
+    calls: Sequence[CallOp]
+    convolution: Convolution
+    weight: BlockArgument
+
+    @property
+    def uses(self) -> int:
+        """Arrays of weights that the kernel is called with."""
+        return len({call.arguments[self.weight.index] for call in self.calls})
+
+
+def convolution_size(convolution: Convolution, facts: TargetFacts) -> ConvolutionSize | None:
+    """What the cost model asks of a convolution; `None` where the algorithm does not apply."""
     dims = convolution.op.dims
     if any(dims[tap] != TAPS for tap in convolution.taps) or 0 in dims:
         return None
     channels, out = dims[convolution.channel], dims[convolution.out]
     if not isinstance(channels, int) or not isinstance(out, int):
         return None
-    if given:
-        return given
     space = (convolution.batch, convolution.row.result, convolution.column.result)
     batch, rows, columns = (guess(dims[d]) for d in space)
     if not isinstance(dims[convolution.batch], int):
         batch = 1
-    paired = takes_pairs(convolution.op, facts)
-    return choose_outputs(ConvolutionSize(batch, rows, columns, channels, out, paired), facts)
+    return ConvolutionSize(batch, rows, columns, channels, out, takes_pairs(convolution.op, facts))
+
+
+def candidates(function: FuncOp, calls: Sequence[CallOp], constants: frozenset[int]) -> Iterator[Candidate]:
+    """The convolutions in a kernel whose weights are constant in each call and read by nothing else."""
+    for op in function.body.block.ops:
+        convolution = find_convolution(op)
+        if convolution is None:
+            continue
+        weight = convolution.op.inputs[convolution.weight]
+        if isinstance(weight, BlockArgument) and weight.index in constants and weight.has_one_use():
+            yield Candidate(function, calls, convolution, weight)
 
 
 @dataclass
@@ -79,28 +103,30 @@ class Rewriting:
     """Outputs per tile and dimension; 0 to decide by cost."""
 
     def run(self) -> None:
-        """Rewrites the kernels with a convolution for which it pays."""
+        """Rewrites the convolutions for which it pays."""
         constants = constant_arguments(self.module)
         calls: dict[str, list[CallOp]] = {}
         for op in self.module.walk():
             if isinstance(op, CallOp):
                 calls.setdefault(op.callee_name, []).append(op)
-        for function in list(self.module.body.block.ops):
+        found: list[Candidate] = []
+        sizes: list[ConvolutionSize] = []
+        for function in self.module.body.block.ops:
             if isinstance(function, FuncOp) and KERNEL_ATTRIBUTE in function.attributes and function.body.blocks:
                 name = function.sym_name.data
-                self._kernel(function, calls.get(name, []), constants.get(name, frozenset()))
-
-    def _kernel(self, function: FuncOp, calls: Sequence[CallOp], constants: frozenset[int]) -> None:
-        for op in list(function.body.block.ops):
-            convolution = find_convolution(op)
-            if convolution is None:
-                continue
-            weight = convolution.op.inputs[convolution.weight]
-            if not isinstance(weight, BlockArgument) or weight.index not in constants or not weight.has_one_use():
-                continue
-            outputs = wanted_outputs(convolution, self.facts, self.outputs)
+                for one in candidates(function, calls.get(name, []), constants.get(name, frozenset())):
+                    size = convolution_size(one.convolution, self.facts)
+                    if size is not None:
+                        found.append(one)
+                        sizes.append(size)
+        chosen = (
+            [self.outputs] * len(found)
+            if self.outputs
+            else choose_for_all(sizes, [one.uses for one in found], self.facts)
+        )
+        for one, outputs in zip(found, chosen, strict=True):
             if outputs is not None:
-                self._rewrite(function, calls, convolution, weight, winograd(outputs))
+                self._rewrite(one.function, one.calls, one.convolution, one.weight, winograd(outputs))
 
     def _rewrite(
         self,

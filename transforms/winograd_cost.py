@@ -7,11 +7,15 @@ border, and weights that are 16 / 9, 25 / 9 or 4 times as large, which come from
 than fit the last-level cache while the arithmetic goes on. Small images of many channels (the last layers of a
 classifier) are bound by the weights.
 
+What weights take in memory counts for the model as a whole: where that is too much, the convolutions that lose the
+least time for the bytes they save have fewer outputs per tile than would be fastest.
+
 Algorithms whose error would be more than `MOST_ERROR` times that of direct summation are not considered.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt
 
@@ -56,6 +60,12 @@ MOST_ERROR = 0.9
 """
 The largest `relative_error`. Measured ones are up to 1.3 times what is reckoned, and direct summation as other runtimes
 do it, by blocks of channels, has about half of the error of one chain: this stands for twice theirs.
+"""
+
+MOST_GROWTH = 2.2
+"""
+How many times what weights take as they are those of all convolutions by the algorithm may take, where that is more
+than the last-level cache holds. Runtimes that keep a model's own weights beside packed ones need about as much.
 """
 
 ELEMENT = 4
@@ -115,17 +125,49 @@ def sum_length(outputs: int, channels: int) -> int | None:
     return next((length for length in SUM_LENGTHS if relative_error(outputs, channels, length) <= MOST_ERROR), None)
 
 
-def choose_outputs(size: ConvolutionSize, facts: TargetFacts) -> int | None:
-    """Outputs per tile and dimension of the Winograd algorithm to use, exact enough and worth it; `None` if none is."""
+def _worth_it(size: ConvolutionSize, facts: TargetFacts) -> dict[int | None, float]:
+    """Reckoned cycles by outputs per tile, of those that are exact enough and worth it; `None`: directly."""
     exact = [outputs for outputs in sorted(POINTS) if sum_length(outputs, size.channels) is not None]
     cycles = {outputs: winograd_cycles(size, outputs, facts) for outputs in exact}
     direct = direct_cycles(size, facts)
     bounds = dict.fromkeys(exact, direct / LEAST_GAIN)
     if exact and cycles[exact[0]] <= bounds[exact[0]]:
         bounds |= dict.fromkeys(exact[1:], cycles[exact[0]] / LEAST_GAIN_OVER_FEWEST)
-    return min(
-        (outputs for outputs in exact if cycles[outputs] <= bounds[outputs]), key=cycles.__getitem__, default=None
-    )
+    return {None: direct} | {outputs: cycles[outputs] for outputs in exact if cycles[outputs] <= bounds[outputs]}
+
+
+def choose_outputs(size: ConvolutionSize, facts: TargetFacts) -> int | None:
+    """Outputs per tile and dimension of the Winograd algorithm to use, exact enough and worth it; `None` if none is."""
+    cycles = _worth_it(size, facts)
+    return min(cycles, key=cycles.__getitem__)
+
+
+def choose_for_all(sizes: Sequence[ConvolutionSize], uses: Sequence[int], facts: TargetFacts) -> list[int | None]:
+    """
+    What `choose_outputs` says of each, or less where their weights would take more memory together than they may
+    (`MOST_GROWTH`). `uses`: how many arrays of weights each has.
+    """
+    options = [_worth_it(size, facts) for size in sizes]
+    chosen = [min(cycles, key=cycles.__getitem__) for cycles in options]
+
+    def weight_bytes(i: int, outputs: int | None) -> int:
+        return uses[i] * _weight_bytes(sizes[i], TAPS if outputs is None else outputs + TAPS - 1)
+
+    def saved(i: int, outputs: int | None) -> int:
+        return weight_bytes(i, chosen[i]) - weight_bytes(i, outputs)
+
+    def price(step: tuple[int, int | None]) -> float:
+        i, outputs = step
+        return uses[i] * (options[i][outputs] - options[i][chosen[i]]) / saved(i, outputs)
+
+    transformed = [i for i, outputs in enumerate(chosen) if outputs is not None]
+    limit = max(facts.l3_bytes, MOST_GROWTH * sum(weight_bytes(i, None) for i in transformed))
+    total = sum(weight_bytes(i, chosen[i]) for i in transformed)
+    while total > limit:
+        i, outputs = min(((i, less) for i in transformed for less in options[i] if saved(i, less) > 0), key=price)
+        total -= saved(i, outputs)
+        chosen[i] = outputs
+    return chosen
 
 
 def _product_cycles(products: int, facts: TargetFacts) -> float:
@@ -134,7 +176,11 @@ def _product_cycles(products: int, facts: TargetFacts) -> float:
 
 def _weight_cycles(size: ConvolutionSize, width: int) -> float:
     """To read weights of so many rows and columns per pair of channels from memory, once."""
-    return width * width * size.channels * size.result_channels * ELEMENT / WEIGHT_BYTES_PER_CYCLE
+    return _weight_bytes(size, width) / WEIGHT_BYTES_PER_CYCLE
+
+
+def _weight_bytes(size: ConvolutionSize, width: int) -> int:
+    return width * width * size.channels * size.result_channels * ELEMENT
 
 
 def _together(arithmetic: float, weights: float) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -24,7 +25,7 @@ from aicc.lowering.pipelines import PipelineOptions, pipeline_steps
 from aicc.tools.driver_api import run_pipeline
 from aicc.transforms import tensor_ops_winograd
 from aicc.transforms.target_facts import GENERIC, TargetFacts
-from aicc.transforms.winograd_cost import ConvolutionSize, choose_outputs
+from aicc.transforms.winograd_cost import MOST_GROWTH, ConvolutionSize, choose_for_all, choose_outputs
 from aicc.transforms.winograd_matrices import TAPS, Linear, winograd
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -96,11 +97,11 @@ def outputs(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     """Every convolution that can be is done with tiles of so many outputs."""
     chosen: int = request.param
 
-    def choose(size: ConvolutionSize, facts: TargetFacts) -> int:
-        del size, facts
-        return chosen
+    def choose(sizes: Sequence[ConvolutionSize], uses: Sequence[int], facts: TargetFacts) -> list[int]:
+        del uses, facts
+        return [chosen] * len(sizes)
 
-    monkeypatch.setattr(tensor_ops_winograd, "choose_outputs", choose)
+    monkeypatch.setattr(tensor_ops_winograd, "choose_for_all", choose)
     return chosen
 
 
@@ -260,6 +261,56 @@ def test_switched_off() -> None:
 )
 def test_choices(size: ConvolutionSize, expected: int | None) -> None:
     assert choose_outputs(size, GENERIC) == expected
+
+
+LARGE, WIDE = ConvolutionSize(1, 56, 56, 256, 256), ConvolutionSize(1, 28, 28, 512, 512)
+
+
+def weight_bytes(size: ConvolutionSize, outputs: int | None) -> int:
+    width = 3 if outputs is None else outputs + 2
+    return width * width * size.channels * size.result_channels * 4
+
+
+def test_weights_of_a_module_are_bounded() -> None:
+    """The layers of fewer tiles, which gain less for each byte, give way first."""
+    sizes, uses = [LARGE, WIDE], [2, 3]
+    assert [choose_outputs(size, GENERIC) for size in sizes] == [4, 4]
+    chosen = choose_for_all(sizes, uses, GENERIC)
+    assert chosen[0] == 4
+    assert chosen[1] in (2, 3)
+    plain = sum(n * weight_bytes(size, None) for n, size in zip(uses, sizes, strict=True))
+    taken = sum(n * weight_bytes(size, o) for n, size, o in zip(uses, sizes, chosen, strict=True))
+    assert taken <= MOST_GROWTH * plain
+
+
+def test_weights_that_the_cache_holds_are_not_bounded() -> None:
+    cached = replace(GENERIC, l3_bytes=weight_bytes(WIDE, 4))
+    assert choose_for_all([WIDE], [1], cached) == [4]
+    less = choose_for_all([WIDE], [1], replace(cached, l3_bytes=cached.l3_bytes - 1))
+    assert less != [4]
+    assert choose_for_all([WIDE], [2], cached) == less
+
+
+def test_weights_are_counted_once_for_each_array() -> None:
+    """Two calls with the same weights are one array, with two arrays twice as much."""
+
+    def products(arrays_of_weights: int) -> set[tuple[int, ...]]:
+        w = np.zeros((512, 512, 3, 3), np.float32)
+        block = Block(arg_types=[tensor_type((1, 512, 28, 28), f32)])
+        builder = Builder(InsertPoint.at_end(block))
+        weights = [builder.insert(ConstantOp.from_array(w + i, f"w{i}")).results[0] for i in range(arrays_of_weights)]
+        value: SSAValue = block.args[0]
+        for i in range(2):
+            value = builder.insert(ConvOp(value, weights[i % arrays_of_weights], pads=(1, 1, 1, 1))).results[0]
+        builder.insert(ReturnOp(value))
+        module = ModuleOp([FuncOp("main", (block.arg_types, [value.type]), Region(block))])
+        run_pipeline(module, TO_TENSOR_OPS)
+        facts = replace(GENERIC, l3_bytes=weight_bytes(WIDE, 4))
+        tensor_ops_winograd.Rewriting(module, facts).run()
+        return {op.block_shapes[0] for op in module.walk() if isinstance(op, BlocksOp)}
+
+    assert (6,) in products(1)
+    assert (6,) not in products(2)
 
 
 @pytest.mark.parametrize("channels", [64, 256])
