@@ -9,6 +9,8 @@ which the runtime calls for parts of it, through a second function that takes wh
     aicc_parallel(run, &context, total, grain, least, threads);
     run(context, begin, end):  body(begin, end, captured...)
 
+Iterations of a loop that is to run `within` those in it are counted there, so that these run once for a part.
+
 A part is a multiple of `grain` iterations, which are work enough to be worth a thread: a number, or computed from
 sizes. With fewer than `least` iterations per thread the loop stays on one thread, and loops in it are shared out.
 Iterations are independent: results do not depend on who runs what.
@@ -18,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from typing import cast
 
 from xdsl.dialects import llvm as base
@@ -28,8 +30,8 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from aicc.dialects.llvm import memory
 from aicc.dialects.loops.attrs import memref_of
 from aicc.dialects.loops.control import ForOp
-from aicc.dialects.loops.threads import grain_of, least_of, spread_loops, work_of
-from aicc.lowering.loops_to_llvm_control import order_stores, run_loop
+from aicc.dialects.loops.threads import grain_of, least_of, runs_within, spread_loops, work_of
+from aicc.lowering.loops_to_llvm_control import lower_for, order_stores, run_loop
 from aicc.lowering.loops_to_llvm_emit import POINTER, UNKNOWN_ROOT, Buffer, Rows, byte_size
 from aicc.lowering.loops_to_llvm_functions import Function, internal_function
 from aicc.lowering.loops_to_llvm_index import Poly, add, constant, constant_value, multiply, total
@@ -224,6 +226,11 @@ def _iterate(fn: Function, levels: Sequence[ForOp], begin: Poly, end: Poly, lowe
     if rest:
         first, last = fn.divide(begin, inside), fn.divide(add(end, add(inside, constant(-1))), inside)
 
+    bounds = [total([lower, multiply(number, step)]) for number in (first, last)]
+    if not rest and runs_within(loop):
+        _iterate_within(fn, loop, bounds, lower_op)
+        return
+
     def body() -> Sequence[SSAValue]:
         for op in loop.block.ops:
             if rest and op is rest[0]:
@@ -236,8 +243,44 @@ def _iterate(fn: Function, levels: Sequence[ForOp], begin: Poly, end: Poly, lowe
                 lower_op(fn, op)
         return ()
 
-    bounds = [total([lower, multiply(number, step)]) for number in (first, last)]
     run_loop(fn, bounds[0], bounds[1], step, loop.induction, (), (), (), body)
+
+
+def _iterate_within(fn: Function, loop: ForOp, bounds: Sequence[Poly], lower_op: LowerOp) -> None:
+    """Iterations of `loop` from one of the `bounds` to the other, within the loops in its body."""
+    varying = _of_iterations(loop)
+    before: list[Operation] = []
+    for op in loop.block.ops:
+        if isinstance(op, ForOp):
+            lower_for(fn, op, partial(_iterate_in_block, fn, loop, bounds, tuple(before), lower_op))
+        elif op in varying:
+            before.append(op)
+        else:
+            lower_op(fn, op)
+
+
+def _iterate_in_block(
+    fn: Function, loop: ForOp, bounds: Sequence[Poly], before: Sequence[Operation], lower_op: LowerOp, block: Block
+) -> None:
+    """Iterations of `loop` as `before` and the ops of a block in it do them."""
+
+    def body() -> Sequence[SSAValue]:
+        for op in (*before, *block.ops):
+            lower_op(fn, op)
+        return ()
+
+    run_loop(fn, bounds[0], bounds[1], constant(loop.step_value), loop.induction, (), (), (), body)
+
+
+def _of_iterations(loop: ForOp) -> set[Operation]:
+    """Ops in the body that depend on the iteration."""
+    varying: set[SSAValue] = {loop.induction}
+    found: set[Operation] = set()
+    for op in loop.block.ops:
+        if any(operand in varying for operand in op.operands):
+            found.add(op)
+            varying.update(op.results)
+    return found
 
 
 @cache

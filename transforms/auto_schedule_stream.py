@@ -91,20 +91,27 @@ def schedule_stream(kernel: Kernel, nest: Nest, lane: Loop, matrix: Access) -> N
     columns = handles[len(others)]
     label = lane.label
     cycles = nest.iterations * matrix.bytes / BYTES_PER_CYCLE[1]
+    shared: list[Shared] = []
     if any(loop.trips > 1 for loop in others):
         loops = zip(others, handles, strict=False)
-        shared = [Shared(handle, loop.trips, certain_trips(loop, loop.trips)) for loop, handle in loops]
-        spread(kernel, shared, cycles, nest.top)
+        spread(
+            kernel,
+            [Shared(handle, loop.trips, certain_trips(loop, loop.trips)) for loop, handle in loops],
+            cycles,
+            nest.top,
+        )
     else:
         share = lane.trips // kernel.facts.cores // lanes * lanes
         least = CHUNK_BYTES_CONSTANT if kernel.is_constant(matrix.memref) else CHUNK_BYTES
         if share * matrix.bytes >= least and not kernel.spread:
             tiled = writer.tile([columns], [share], None, "a part of each row per thread")
             parts = lane.trips // share
-            spread(kernel, [Shared(tiled.outers[0], parts, certain_trips(lane, parts))], cycles, nest.top)
+            shared = [Shared(tiled.outers[0], parts, certain_trips(lane, parts))]
             columns, label = tiled.inners[0], label + ".i"
     order = f"{streams} rows of memory side by side" if streams > 1 else "rows of memory one after the other"
     writer.split_reduction(writer.loop(steps.label), columns, streams, False, f"{order}, from end to end")
+    # Parts that one thread takes are read as whole rows.
+    spread(kernel, shared, cycles, nest.top, within=True)
     writer.unroll(writer.loop(steps.label), streams, "few steps")
     tiled = writer.tile([writer.loop(label)], [lanes], None, f"{vectors} registers of {width} lanes")
     within = tiled.inners[0]

@@ -113,6 +113,7 @@ def spread(
     least: int = 0,
     fixed: Collection[ForOp] = (),
     rows: ForOp | None = None,
+    within: bool = False,
 ) -> None:
     """
     Shares out perfectly nested loops, outermost first, of `cycles` in all, if it is worth it.
@@ -151,4 +152,4 @@ def spread(
     grain = min(grain, max(1, trips // 2)) if known else grain
     writer = kernel.writer
     handles = [writer.loop(loop.handle) if isinstance(loop.handle, str) else loop.handle for loop in chosen]
-    writer.parallelize([writer.select(handle, [number]) for handle in handles], grain, least, worth)
+    writer.parallelize([writer.select(handle, [number]) for handle in handles], grain, least, worth, within=within)

@@ -202,7 +202,7 @@ def _vectorize(run: Run, op: VectorizeOp) -> None:
 def _parallelize(run: Run, op: ParallelizeOp) -> None:
     worth = _worth(run, op)
     for loops in run.zipped(op, op.loops):
-        parallelize_loops(loops, op.iterations, op.least_iterations, worth)
+        parallelize_loops(loops, op.iterations, op.least_iterations, worth, op.within is not None)
 
 
 def _worth(run: Run, op: ParallelizeOp) -> tuple[Dim, int] | None:

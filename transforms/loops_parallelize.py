@@ -13,6 +13,9 @@ what.
 Where sizes decide how much an iteration does, `work` and `part` say what all do together and how much of it is worth a
 thread: that many iterations are the grain then, for the sizes of the run.
 
+Iterations taken in one go may run `within` the loops in the body, where these are all it has: parts of rows of a matrix
+that a thread reads anyway are then read as whole rows.
+
 With fewer than `least` iterations per thread, a loop stays on one thread. Then loops inside of it may be shared out:
 that is the only case in which loops with `threads` stand in each other.
 """
@@ -30,7 +33,7 @@ from xdsl.utils.exceptions import PassFailedException
 from aicc.dialects.graph.dims import Dim
 from aicc.dialects.loops import ForOp
 from aicc.dialects.loops.attrs import LoopKind
-from aicc.dialects.loops.threads import GRAIN, LEAST, NESTED, least_of, set_work
+from aicc.dialects.loops.threads import GRAIN, LEAST, NESTED, WITHIN, can_run_within, least_of, set_work
 from aicc.transforms.loops_legality import check_parallel
 from aicc.transforms.loops_nest import (
     StepError,
@@ -45,21 +48,34 @@ STEP = "parallelize"
 
 
 def parallelize_loops(
-    loops: Sequence[ForOp], grain: int = 1, least: int = 0, worth: tuple[Dim, int] | None = None
+    loops: Sequence[ForOp],
+    grain: int = 1,
+    least: int = 0,
+    worth: tuple[Dim, int] | None = None,
+    within: bool = False,
 ) -> None:
     """
     Marks perfectly nested loops, outermost first, to be run on several threads, at least `grain` iterations at a time,
     if there are `least` for each thread; or as many iterations as make a part of their work that is `worth` a thread.
+    With `within`, iterations of the innermost one that a thread takes in one go run within the loops in its body.
 
     Raises:
         StepError: if iterations are not independent, the nest is not perfect and rectangular, or a loop around it runs
-            on threads already, however few iterations it has.
+            on threads already, however few iterations it has; if they are to run within loops and there is something
+            else in the body, or loops that differ from iteration to iteration.
     """
     check_perfect(STEP, loops)
     check_rectangular(STEP, loops)
     for loop in loops:
         check_parallel(STEP, loop)
     outermost = loops[0]
+    if within and not can_run_within(loops[-1]):
+        raise StepError(
+            STEP,
+            loops[-1],
+            "its iterations are to run within the loops in it; expected nothing there but loops with the same bounds "
+            "for all iterations that carry no values, and index arithmetic",
+        )
     parent = outermost.parent_op()
     while parent is not None:
         if isinstance(parent, ForOp) and parent.threads is not None and not least_of(parent):
@@ -76,6 +92,8 @@ def parallelize_loops(
         set_work(outermost, *worth)
     if len(loops) > 1:
         outermost.attributes[NESTED] = IntegerAttr(len(loops), i64)
+    if within:
+        loops[-1].attributes[WITHIN] = UnitAttr()
 
 
 @dataclass(frozen=True)
@@ -93,6 +111,9 @@ class LoopsParallelizePass(ModulePass):
     least: int = 0
     """Iterations per thread below which the loops stay on one thread."""
 
+    within: bool = False
+    """Whether iterations that a thread takes in one go run within the loops in the body."""
+
     def __post_init__(self) -> None:
         if self.grain < 1:
             raise PassFailedException(f"{self.name}: grain must be at least 1, got {self.grain}")
@@ -104,4 +125,4 @@ class LoopsParallelizePass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for kernel in kernels_with(op, self.label[0], self.name):
             for loop in labelled(kernel, self.label[0], self.name):
-                parallelize_loops(nest_by_labels(STEP, loop, self.label), self.grain, self.least)
+                parallelize_loops(nest_by_labels(STEP, loop, self.label), self.grain, self.least, within=self.within)

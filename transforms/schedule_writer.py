@@ -145,10 +145,11 @@ class ScheduleWriter:
         least: int = 0,
         worth: tuple[Dim, int] | None = None,
         why: str = "",
+        within: bool = False,
     ) -> None:
         """Shares out the iterations of perfectly nested loops among threads."""
         part, work = (0, None) if worth is None else (worth[1], ShapeAttr((worth[0],)))
-        self._add(ParallelizeOp(loops, grain, least, part, work), why)
+        self._add(ParallelizeOp(loops, grain, least, part, work, within), why)
 
     def pack(self, argument: int, tiles: Sequence[int], order: Sequence[int], why: str = "") -> None:
         """Reads an argument from a packed copy."""

@@ -7,21 +7,25 @@ What a loop with `threads` says of how its iterations are shared out, in attribu
   rounded, at least 1.
 - `least`: iterations per thread below which the loop stays on one thread; loops inside of it may be shared out then.
 - `nested`: how many loops, perfectly nested but for index arithmetic and views, are counted as one; itself included.
+- `within`: each loop in the body runs once for all iterations that a thread takes in one go, around them.
 """
 
 from __future__ import annotations
 
 from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.ir import Block
+from xdsl.traits import is_side_effect_free
 
 from aicc.dialects.graph.dims import Dim, ShapeAttr
-from aicc.dialects.loops.control import ForOp
+from aicc.dialects.loops.control import ForOp, YieldOp
+from aicc.dialects.loops.memory import AllocOp
 
 GRAIN = "grain"
 LEAST = "least"
 WORK = "work"
 PART = "part"
 NESTED = "nested"
+WITHIN = "within"
 
 
 def grain_of(loop: ForOp) -> int:
@@ -67,6 +71,24 @@ def spread_loops(loop: ForOp) -> list[ForOp]:
             break
         loops += inner
     return loops
+
+
+def runs_within(loop: ForOp) -> bool:
+    """Whether iterations taken in one go run within the loops in the body."""
+    return WITHIN in loop.attributes and can_run_within(loop)
+
+
+def can_run_within(loop: ForOp) -> bool:
+    """
+    Whether iterations of a parallel loop may run within the loops in its body: the body has these and index arithmetic
+    alone, they run as often for all iterations and carry no values, and no memory belongs to an iteration.
+    """
+    inside = [op for op in loop.block.ops if not isinstance(op, YieldOp)]
+    inner = [op for op in inside if isinstance(op, ForOp)]
+    plain = all(isinstance(op, ForOp) or (not op.regions and is_side_effect_free(op)) for op in inside)
+    if not inner or not plain or any(op.inits or op.threads or _depends(op, [loop]) for op in inner):
+        return False
+    return not any(isinstance(op, AllocOp) for op in loop.walk())
 
 
 def _depends(loop: ForOp, outer: list[ForOp]) -> bool:

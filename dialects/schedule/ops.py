@@ -6,7 +6,7 @@ from abc import ABC
 from collections.abc import Sequence
 from typing import Self
 
-from xdsl.dialects.builtin import I64, ArrayAttr, DenseArrayBase, IntegerAttr, StringAttr, i64
+from xdsl.dialects.builtin import I64, ArrayAttr, DenseArrayBase, IntegerAttr, StringAttr, UnitAttr, i64
 from xdsl.dialects.transform import AnyOpType
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
@@ -416,12 +416,16 @@ class ParallelizeOp(ScheduleOp):
     it is worth a thread: with the sizes of the run, `part * iterations / work` iterations at a time, rounded and at
     least 1. `grain` is used where that must be a number.
 
+    With `within`, iterations that a thread takes in one go run within the loops in the body of the innermost one, each
+    of which then runs once for all of them.
+
     - (C1) `grain >= 1`, `least >= 1`, `part >= 1`
     - (C2) at least one loop
     - (C3) `work` with `part`, and only with it
 
     ```mlir
     schedule.parallelize %rows, %columns {grain = 4 : i64}
+    schedule.parallelize %columns {within}
     schedule.parallelize %rows {grain = 2 : i64, part = 40000 : i64, work = #graph.shape<s0*s1>}
     ```
     """
@@ -434,6 +438,7 @@ class ParallelizeOp(ScheduleOp):
     part = opt_prop_def(Integer)
     work = opt_prop_def()
     """One size, as the kernel's dialect writes it."""
+    within = opt_prop_def(UnitAttr)
 
     assembly_format = "$loops attr-dict"
 
@@ -444,6 +449,7 @@ class ParallelizeOp(ScheduleOp):
         least: int = 0,
         part: int = 0,
         work: Attribute | None = None,
+        within: bool = False,
     ):
         super().__init__(
             operands=[loops],
@@ -452,6 +458,7 @@ class ParallelizeOp(ScheduleOp):
                 "least": None if least == 0 else _integer(least),
                 "part": None if work is None else _integer(part),
                 "work": work,
+                "within": UnitAttr() if within else None,
             },
         )
 

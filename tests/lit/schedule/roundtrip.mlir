@@ -40,6 +40,8 @@ transform.named_sequence @k_schedule(%k: !transform.any_op) {
   schedule.parallelize %m {least = 2 : i64}
   // CHECK-NEXT: schedule.parallelize %m {part = 5 : i64, work = #graph.shape<s0*s1>}
   schedule.parallelize %m {part = 5 : i64, work = #graph.shape<s0*s1>}
+  // CHECK-NEXT: schedule.parallelize %m {within}
+  schedule.parallelize %m {within}
   // CHECK-NEXT: schedule.bypass_caches %k {argument = 1 : i64}
   schedule.bypass_caches %k {argument = 1 : i64}
   // CHECK-NEXT: schedule.parallelize %y {why = "enough work"}

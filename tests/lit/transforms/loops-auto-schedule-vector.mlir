@@ -3,8 +3,8 @@
 // A vector times a matrix larger than the near caches: rows of memory side by side, each thread its part of them.
 // CHECK-LABEL: transform.named_sequence @vecmat_schedule
 // CHECK:       schedule.tile %s0_d0 {{.*}}a part of each row per thread
-// CHECK:       schedule.parallelize
 // CHECK:       schedule.split_reduction {{.*}}8 rows of memory side by side
+// CHECK:       schedule.parallelize %{{.*}} {within}
 // CHECK:       schedule.tile %{{.*}} {sizes = array<i64: 16>, why = "2 registers of 8 lanes"}
 func.func private @vecmat(%x: memref<2048xf32>, %w: memref<2048x8192xf32>, %o: memref<8192xf32>)
     attributes {aicc.kernel, aicc.symbols = [], aicc.num_outputs = 1 : i64} {
