@@ -38,12 +38,12 @@ def element_bytes(type: Attribute) -> int:
     return max(1, cast("IntegerType[Any]", type).width.data // 8)
 
 
-def guess(dim: Dim) -> int:
-    """A number to reckon with for a dimension."""
+def guess(dim: Dim, unknown: int = SYMBOL_GUESS) -> int:
+    """A number to reckon with for a dimension: `unknown`, within its bounds, where it is symbolic."""
     if isinstance(dim, int):
         return dim
     low, high = lower_bound(dim), upper_bound(dim)
-    value = max(SYMBOL_GUESS, low or 0)
+    value = max(unknown, low or 0)
     return value if high is None else min(value, high)
 
 

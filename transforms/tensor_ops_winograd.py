@@ -51,6 +51,9 @@ from aicc.transforms.winograd_cost import SUM_LENGTHS, ConvolutionSize, choose_f
 from aicc.transforms.winograd_matrices import POINTS, TAPS, Winograd, winograd
 from aicc.transforms.winograd_ops import Builder, tiles_of, weight_transform
 
+IMAGE_GUESS = 96
+"""Rows and columns that an image of unknown size is taken to have: a whole number of tiles of any size."""
+
 
 @dataclass(frozen=True)
 class Candidate:
@@ -76,7 +79,7 @@ def convolution_size(convolution: Convolution, facts: TargetFacts) -> Convolutio
     if not isinstance(channels, int) or not isinstance(out, int):
         return None
     space = (convolution.batch, convolution.row.result, convolution.column.result)
-    batch, rows, columns = (guess(dims[d]) for d in space)
+    batch, rows, columns = (guess(dims[d], IMAGE_GUESS) for d in space)
     if not isinstance(dims[convolution.batch], int):
         batch = 1
     return ConvolutionSize(batch, rows, columns, channels, out, takes_pairs(convolution.op, facts))
