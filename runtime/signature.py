@@ -66,6 +66,8 @@ class KernelCall:
     """How the kernel is run; empty where it is run as it stands."""
     counted: bool = False
     """Whether its runs add up `bytes` and `flops`, which name sizes that the program gives values to."""
+    version: bool = False
+    """Whether it runs instead of another call, for some sizes."""
 
 
 @dataclass(frozen=True)
@@ -147,7 +149,13 @@ def parse_signature(text: str) -> Signature:
             ),
             profile=tuple(
                 KernelCall(
-                    e["kernel"], tuple(e["nodes"]), e["bytes"], e.get("flops"), e.get("schedule", ""), "counted" in e
+                    e["kernel"],
+                    tuple(e["nodes"]),
+                    e["bytes"],
+                    e.get("flops"),
+                    e.get("schedule", ""),
+                    "counted" in e,
+                    "version" in e,
                 )
                 for e in data.get("profile", ())
             ),

@@ -209,6 +209,8 @@ def _report(begun: Report, weights: int, kept: int, signature: Signature, sizes:
 
     rows: dict[str, list[int]] = {}
     for number, call in enumerate(signature.profile):
+        if call.version:
+            continue
         rows.setdefault(call.kernel, []).append(number)
     kernels: list[KernelFact] = []
     for name, numbers in rows.items():
@@ -239,7 +241,7 @@ def _report(begun: Report, weights: int, kept: int, signature: Signature, sizes:
             amount(bytes_of(signature.outputs)),
             signature.pooled,
         ),
-        flops=amount(call.flops for call in signature.profile if call.flops is not None),
+        flops=amount(call.flops for call in signature.profile if call.flops is not None and not call.version),
         kernels=tuple(kernels),
     )
 

@@ -42,6 +42,7 @@ from aicc.dialects.loops.attrs import memref_type
 from aicc.dialects.loops.call import CallOp, size_of_value
 from aicc.dialects.loops.functions import num_outputs, num_scratch, symbol_names
 from aicc.dialects.loops.memory import SizeOp
+from aicc.dialects.tensor_ops.ops import VERSION_ATTRIBUTE
 from aicc.transforms.diagnostics import location_names
 from aicc.transforms.kernel_unit import EntryPointsPass
 from aicc.transforms.loops_note_work import FLOPS, SCHEDULE
@@ -107,6 +108,8 @@ def describe(call: CallOp, callee: func.FuncOp, work: tuple[Dim, Dim | None], co
         entries["schedule"] = schedule
     if counted:
         entries["counted"] = UnitAttr()
+    if VERSION_ATTRIBUTE in call.attributes:
+        entries["version"] = UnitAttr()
     return DictionaryAttr(entries)
 
 

@@ -190,6 +190,11 @@ PASSES: dict[str, PassEntry] = {
         "TensorOpsOutlineKernelsPass",
         "makes functions of kernels, one for all equal ones",
     ),
+    "tensor-ops-version-kernels": PassEntry(
+        "aicc.transforms.tensor_ops_version_kernels",
+        "TensorOpsVersionKernelsPass",
+        "gives kernels a second version for small sizes, chosen at run time",
+    ),
     "tensor-ops-widen-floats": PassEntry(
         "aicc.transforms.tensor_ops_widen_floats",
         "TensorOpsWidenFloatsPass",

@@ -68,6 +68,9 @@ SUM_LENGTH_ATTRIBUTE = "aicc.sum_length"
 SYMBOLS_ATTRIBUTE = "aicc.symbols"
 """Attribute of functions: the names of the symbols in their types, in the order that callers give their values."""
 
+VERSION_ATTRIBUTE = "aicc.version"
+"""Attribute of calls that run instead of others, for some sizes: work is counted without them."""
+
 
 def function_symbols(function: FuncOp) -> tuple[str, ...]:
     """The names in the function's attribute `aicc.symbols`, none if it has no such attribute."""

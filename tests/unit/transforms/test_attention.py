@@ -73,7 +73,20 @@ def symbolic() -> aicc.Model:
 
 @pytest.mark.parametrize(
     "sizes",
-    [(1, 1, 1), (1, 1, 40), (2, 5, 5), (1, 97, 97), (1, 6, 130), (3, 100, 7), (1, 128, 64), (0, 4, 4), (1, 0, 3)],
+    [
+        (1, 1, 1),
+        (2, 3, 3),
+        (1, 5, 4),
+        (2, 2, 1),
+        (1, 1, 40),
+        (2, 5, 5),
+        (1, 97, 97),
+        (1, 6, 130),
+        (3, 100, 7),
+        (1, 128, 64),
+        (0, 4, 4),
+        (1, 0, 3),
+    ],
 )
 def test_all_sizes_of_one_compilation(symbolic: aicc.Model, sizes: tuple[int, int, int]):
     inputs = arrays(*sizes)
