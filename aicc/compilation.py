@@ -31,9 +31,10 @@ from aicc.runtime.cache import Cache
 from aicc.runtime.compiled import CompiledProgram, Machine
 from aicc.runtime.signature import parse_signature
 from aicc.source import load_module, model_folder
+from aicc.tools.deep_calls import deep_calls
 from aicc.tools.instruments import watching_instruments
 from aicc.tools.pipeline import PassStep
-from aicc.tools.runner import InternalFault, PipelineRunner, op_count
+from aicc.tools.runner import InternalFault, PipelineRunner, internal_faults, op_count
 from aicc.transforms.auto_schedule_callers import constant_buffers
 from aicc.transforms.kernel_clock import tell
 from aicc.transforms.kernel_unit import Callers, CallersPass, EntryPointsPass, KernelUnit, UnitPass
@@ -45,6 +46,7 @@ from aicc.units import UnitWork
 from aicc.versions import aicc_version, library_versions, plug_in_versions
 
 
+@deep_calls()
 def compile_model(
     model: Any,
     pipeline: str,
@@ -202,12 +204,8 @@ def _lowered(module: ModuleOp, facts: TargetFacts) -> Iterator[ModuleOp]:
     Raises:
         InternalFault: for an exception that is no diagnostic, as from any pass.
     """
-    try:
+    with internal_faults(f"pass '{ConvertLoopsToLLVMPass.name}'", module):
         yield from lower_parts(module, facts.masked_bytes)
-    except DiagnosticException:
-        raise
-    except Exception as error:
-        raise InternalFault(f"pass '{ConvertLoopsToLLVMPass.name}'") from error
 
 
 def _load(step: Step) -> ModulePass:

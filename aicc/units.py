@@ -11,15 +11,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import UNKNOWN_LOC
-from xdsl.utils.exceptions import DiagnosticException
 
 from aicc.backends.llvm.targets import Target
 from aicc.backends.llvm.writer import module_to_llvm_text
 from aicc.content import digest_of
-from aicc.lowering.loops_to_llvm import lower_kernel
+from aicc.lowering.loops_to_llvm import ConvertLoopsToLLVMPass, lower_kernel
 from aicc.objects import Made, make_object
 from aicc.runtime.cache import Cache
-from aicc.tools.runner import InternalFault
+from aicc.tools.runner import internal_faults
 from aicc.transforms.kernel_clock import kernel_time, listening
 from aicc.transforms.kernel_unit import Demands, KernelUnit, PackerUnit, TextOfUnits, UnitPass
 from aicc.transforms.loops_pack import build_packer
@@ -71,12 +70,8 @@ class UnitWork:
             if (found := self._find(key)) is not None:
                 return found
         for kernel_pass in self.passes:
-            try:
+            with internal_faults(f"pass '{getattr(kernel_pass, 'name', '')}'", unit.kernel):
                 kernel_pass.apply_to_unit(unit)
-            except DiagnosticException:
-                raise
-            except Exception as error:
-                raise InternalFault(f"pass '{getattr(kernel_pass, 'name', '')}'") from error
         made = self._lowered(unit)
         made.unit_key, made.demands = key, unit.demands
         return made
@@ -95,11 +90,7 @@ class UnitWork:
 
     def _lowered(self, unit: KernelUnit) -> Made:
         with kernel_time("lower", unit.name):
-            try:
+            with internal_faults(f"pass '{ConvertLoopsToLLVMPass.name}'", unit.kernel):
                 module = lower_kernel(unit.kernel, self.target.facts().masked_bytes)
-            except DiagnosticException:
-                raise
-            except Exception as error:
-                raise InternalFault("pass 'convert-loops-to-llvm'") from error
             text = module_to_llvm_text(module)
         return make_object(text, unit.name, self.target, self.cache)

@@ -18,7 +18,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 from xdsl.utils.hints import isa
 
-from aicc.dialects.graph.dims import Dim, SymExpr, dims_of, symbols_of, tensor_of
+from aicc.dialects.graph.dims import Dim, SymExpr, check_tensor_type, dims_of, symbols_of, tensor_of
 from aicc.dialects.graph.dtypes import numpy_dtype
 from aicc.transforms.diagnostics import LocatedPassError, fail
 
@@ -74,6 +74,7 @@ def _infos(main: FuncOp, types: Sequence[Attribute], attributes: Attribute | Non
     infos: list[TensorInfo] = []
     for position, (name, type) in enumerate(zip(names, types, strict=True)):
         try:
+            check_tensor_type(type)
             shape = tuple(size_text(dim) for dim in dims_of(type))
             infos.append(TensorInfo(name, numpy_dtype(tensor_of(type).element_type), shape))
         except Exception as error:

@@ -11,6 +11,9 @@ import sys
 from collections.abc import Sequence
 
 from aicc.tools.compile_options import OF_CODE, add_compile_options
+from aicc.tools.deep_calls import deep_calls
+
+_MODEL = "an ONNX or .mlir file, or - for textual IR on standard input"
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -23,9 +26,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
 
     run = commands.add_parser("run", help="compile a model and run it", allow_abbrev=False)
-    run.add_argument(
-        "model", help="an ONNX, .mlir or saved .aicc file, or - for textual IR of any level on standard input"
-    )
+    run.add_argument("model", help=f"a saved .aicc file, or {_MODEL}")
     _add_input_options(run)
     folder_help = "folder of the weight files that IR on standard input names (default: the current one)"
     run.add_argument("--weights-folder", metavar="DIR", help=folder_help)
@@ -45,7 +46,7 @@ def _parser() -> argparse.ArgumentParser:
     )
 
     compiler = commands.add_parser("compile", help="compile a model into one file", allow_abbrev=False)
-    compiler.add_argument("model", help="an ONNX or .mlir file")
+    compiler.add_argument("model", help=_MODEL)
     compiler.add_argument("-o", dest="output", required=True, metavar="FILE.aicc", help="output file")
     add_compile_options(compiler, [*OF_CODE, "hints", "cache", "profile"])
 
@@ -56,7 +57,7 @@ def _parser() -> argparse.ArgumentParser:
     schedules = commands.add_parser(
         "schedules", help="print the schedule of each kernel, to be edited and given back", allow_abbrev=False
     )
-    schedules.add_argument("model", help="an ONNX or .mlir file")
+    schedules.add_argument("model", help=_MODEL)
     schedules.add_argument("-o", dest="output", default="-", metavar="FILE.mlir", help="output file (default: stdout)")
     add_compile_options(schedules, ["target", "fast_math", "winograd", "bf16_dots", "shapes"])
 
@@ -78,7 +79,7 @@ def _parser() -> argparse.ArgumentParser:
         "error is past the bound first, how much each node adds, and which pass of the compiler changes the result.",
         allow_abbrev=False,
     )
-    debug.add_argument("model", help="an ONNX or .mlir file")
+    debug.add_argument("model", help=_MODEL)
     _add_input_options(debug)
     debug.add_argument(
         "--bound",
@@ -165,6 +166,7 @@ def _add_cache_parser(parser: argparse.ArgumentParser) -> None:
     add_compile_options(why, [*OF_CODE, "profile"])
 
 
+@deep_calls()
 def main(arguments: Sequence[str] | None = None) -> int:
     """Entry point; returns the exit status: 0, 1 for a diagnostic, 2 for wrong usage."""
     parser = _parser()

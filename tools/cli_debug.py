@@ -20,7 +20,7 @@ from aicc.runtime.signature import TensorInfo
 from aicc.runtime.wording import number_of
 from aicc.source import load_module, model_folder
 from aicc.tools.cli_inputs import input_arrays
-from aicc.tools.cli_values import UsageError
+from aicc.tools.cli_values import UsageError, given_model
 from aicc.tools.compile_options import pipeline_options
 from aicc.tools.debug import Finding, debug_module
 from aicc.tools.debug_nodes import NodeError
@@ -34,9 +34,10 @@ def debug_command(options: argparse.Namespace) -> int:
     """Prints what was found; 1 if a result or node is wrong, or with `--check-nan` if a NaN or infinity is made."""
     if not options.bound > 0:
         raise UsageError(f"--bound {options.bound}: expected a number above 0")
-    with search_folder(model_folder(options.model) or Path()):
+    model = given_model(options.model)
+    with search_folder(model_folder(model) or Path()):
         chosen = pipeline_options(options)
-        module = load_module(options.model, chosen.shapes)
+        module = load_module(model, chosen.shapes)
         verify(module)
         if (level := level_of(module)) not in ("graph", "tensor_ops"):
             raise DiagnosticException(f"IR of the level {level} has no numpy meaning, expected graph or tensor_ops")

@@ -19,7 +19,7 @@ from aicc.runtime.image import is_image
 from aicc.runtime.model import Model
 from aicc.runtime.signature import TensorInfo
 from aicc.tools.cli_inputs import input_arrays
-from aicc.tools.cli_values import UsageError
+from aicc.tools.cli_values import UsageError, given_model
 from aicc.tools.compile_options import compile_options
 from aicc.tools.instruments import Timing
 
@@ -33,11 +33,7 @@ def run_command(options: argparse.Namespace) -> int:
     from aicc.source import load_module, model_folder
 
     start = time.perf_counter()
-    source: Any = options.model
-    if source == "-":
-        source = sys.stdin.read() + "\n"
-        if not source.strip():
-            raise UsageError("nothing on standard input, expected textual IR")
+    source: Any = given_model(options.model)
     with search_folder(options.weights_folder or model_folder(source) or Path()):
         # `compile` itself finds a program in the cache before it looks at the model, but knows no other folder.
         chosen = compile_options(options)

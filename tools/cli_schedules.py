@@ -18,6 +18,7 @@ from aicc.lowering.context import make_context
 from aicc.lowering.levels import level_of
 from aicc.lowering.pipelines import PipelineOptions
 from aicc.source import load_module, model_folder
+from aicc.tools.cli_values import given_model
 from aicc.tools.compile_options import pipeline_options
 from aicc.tools.pipeline import NamedStep
 from aicc.tools.runner import PipelineRunner
@@ -33,9 +34,10 @@ def schedules_command(options: argparse.Namespace) -> int:
     """Prints the schedules that `options.model` gets for `options.target`, or writes them to `options.output`."""
     from aicc.dialects.graph.buffers import search_folder
 
-    with search_folder(model_folder(options.model) or Path()):
+    model = given_model(options.model)
+    with search_folder(model_folder(model) or Path()):
         chosen = pipeline_options(options)
-        text = schedules_text(load_module(options.model, chosen.shapes), chosen)
+        text = schedules_text(load_module(model, chosen.shapes), chosen)
     if options.output == "-":
         sys.stdout.write(text)
     else:

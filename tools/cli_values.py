@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 
 
 class UsageError(Exception):
     """A command line that cannot be used."""
+
+
+def given_model(model: str) -> str:
+    """
+    What a command takes for its model: the path as it is, or for `-` the text on standard input.
+
+    Raises:
+        UsageError: there is nothing on standard input.
+    """
+    if model != "-":
+        return model
+    text = sys.stdin.read()
+    if not text.strip():
+        raise UsageError("nothing on standard input, expected textual IR")
+    return text + "\n"  # A path has no newline.
 
 
 def named_values(texts: Sequence[str], flag: str) -> dict[str, str]:

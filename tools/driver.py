@@ -17,6 +17,7 @@ from xdsl.utils.exceptions import DiagnosticException, ParseError
 
 from aicc.lowering.context import load_dialects, make_context
 from aicc.lowering.parse import parse_module
+from aicc.tools.deep_calls import deep_calls
 from aicc.tools.diagnostics import Diagnostic, from_exception, from_message, render
 from aicc.tools.emit import emit
 from aicc.tools.expected import check_expectations, find_expectations
@@ -39,10 +40,9 @@ USAGE_STATUS = 2
 _T = TypeVar("_T")
 
 
+@deep_calls()
 def run(options: Options) -> int:
     """Does what `options` ask for; returns the exit status."""
-    # Regions nest through Python calls in xDSL's parser and printer, about ten frames per level.
-    sys.setrecursionlimit(max(sys.getrecursionlimit(), 10_000))
     try:
         if options.show_dialects or options.show_passes:
             from aicc.tools.listing import dialect_listing, pass_listing

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
@@ -57,6 +58,40 @@ class BrokenIR(DiagnosticException):
         super().__init__(str(error))
         self.what = what
         self.error = error
+
+
+_DEEP = 100
+"""Regions within regions from which on it is them that a pass runs out of calls for, and no fault of its own."""
+
+
+@contextmanager
+def internal_faults(what: str, op: Operation) -> Generator[None, None, None]:
+    """
+    Around a pass on `op`.
+
+    Raises:
+        DiagnosticException, ParseError: as they come, the latter from a pass that reads a file.
+        PassFailedException: if regions are nested more deeply than Python calls functions.
+        InternalFault: for any other exception.
+    """
+    try:
+        yield
+    except (DiagnosticException, ParseError):
+        raise
+    except Exception as error:
+        if isinstance(error, RecursionError) and (depth := _depth(op)) >= _DEEP:
+            raise PassFailedException(f"regions are nested {depth} deep, which is too deep for {what}") from error
+        raise InternalFault(what) from error
+
+
+def _depth(root: Operation) -> int:
+    """How many regions of ops are within each other."""
+    deepest, pending = 0, [(root, 0)]
+    while pending:
+        op, depth = pending.pop()
+        deepest = max(deepest, depth)
+        pending += ((inner, depth + 1) for region in op.regions for block in region.blocks for inner in block.ops)
+    return deepest
 
 
 @dataclass
@@ -115,14 +150,12 @@ class PipelineRunner:
         for instrument in self.instruments:
             instrument.before_pass(module_pass, op)
         try:
-            self._apply(module_pass, op)
-            fill_locations(op)
-        except (DiagnosticException, ParseError):  # The latter from a pass that reads a file.
+            with internal_faults(f"pass '{module_pass.name}'", op):
+                self._apply(module_pass, op)
+                fill_locations(op)
+        except Exception:
             self._failed(module_pass, op)
             raise
-        except Exception as error:
-            self._failed(module_pass, op)
-            raise InternalFault(f"pass '{module_pass.name}'") from error
         if self.verify_each or (self.verify_borders and module_pass.name in LOWERING_PASSES):
             try:
                 verify(op)

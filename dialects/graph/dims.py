@@ -43,11 +43,13 @@ from aicc.dialects.graph.symbolic import (
 
 __all__ = [
     "MAX_ELEMENTS",
+    "MAX_RANK",
     "Dim",
     "DimsAttr",
     "ShapeAttr",
     "SymExpr",
     "ceildiv",
+    "check_rank",
     "check_tensor_type",
     "dim_max",
     "dim_min",
@@ -181,7 +183,7 @@ def check_tensor_type(type: Attribute) -> None:
     Raises:
         VerifyException: if it is not.
     """
-    _check_addressable(dims_of(type))
+    _check_extent(dims_of(type))
 
 
 def rank_of(type: Attribute) -> int:
@@ -189,11 +191,26 @@ def rank_of(type: Attribute) -> int:
     return len(tensor_of(type).shape.data)
 
 
+MAX_RANK = 64
+"""Dimensions of a tensor at most: arrays of numpy, in which models are run and have their meaning, have no more."""
+
 MAX_ELEMENTS = 2**60
 """Elements of the largest tensor: its bytes are counted in 64 bits, with a sign."""
 
 
-def _check_addressable(dims: Sequence[Dim]) -> None:
+def check_rank(rank: int) -> None:
+    """
+    Checks that there are tensors of so many dimensions.
+
+    Raises:
+        VerifyException: if there are not.
+    """
+    if rank > MAX_RANK:
+        raise VerifyException(f"a tensor has rank {rank}, expected at most {MAX_RANK}")
+
+
+def _check_extent(dims: Sequence[Dim]) -> None:
+    check_rank(len(dims))
     # A size of 0 does not count: indices on the other axes must fit all the same.
     if prod(dim for dim in dims if isinstance(dim, int) and dim != 0) > MAX_ELEMENTS:
         raise VerifyException(f"shape {shape_text(dims)} has more than 2**60 elements, which cannot be addressed")
@@ -204,7 +221,7 @@ def _tensor_type(dims: tuple[Dim, ...], element_type: Attribute) -> TensorType[A
     for dim in dims:
         if isinstance(dim, int) and dim < 0:
             raise VerifyException(f"shape {shape_text(dims)} has a negative size")
-    _check_addressable(dims)
+    _check_extent(dims)
     symbolic = tuple(dim for dim in dims if isinstance(dim, SymExpr))
     shape = [DYNAMIC_INDEX if isinstance(dim, SymExpr) else dim for dim in dims]
     return TensorType(element_type, shape, DimsAttr(symbolic) if symbolic else NoneAttr())
@@ -215,7 +232,7 @@ def tensor_type(dims: Sequence[Dim], element_type: Attribute) -> TensorType[Any]
     The tensor type of these sizes; without encoding if all are constant.
 
     Raises:
-        VerifyException: if a size is negative.
+        VerifyException: if a size is negative, or there is no tensor of that rank or with so many elements.
     """
     return _tensor_type(tuple(dims), element_type)
 

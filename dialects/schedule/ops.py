@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Sequence
-from typing import Self
+from typing import NamedTuple, Self
 
 from xdsl.dialects.builtin import I64, ArrayAttr, DenseArrayBase, IntegerAttr, StringAttr, UnitAttr, i64
 from xdsl.dialects.transform import AnyOpType
@@ -17,11 +17,13 @@ from xdsl.irdl import (
     opt_prop_def,
     prop_def,
     result_def,
+    traits_def,
     var_operand_def,
     var_result_def,
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
+from xdsl.traits import OpTrait
 from xdsl.utils.exceptions import VerifyException
 
 _HANDLE = AnyOpType()
@@ -52,13 +54,40 @@ def _print_step(printer: Printer, op: Operation) -> None:
     printer.print_op_attributes({**op.properties, **op.attributes})
 
 
-def _parse_step(parser: Parser) -> tuple[Sequence[SSAValue], dict[str, Attribute]]:
+class _StepByHand(NamedTuple):
+    """What `_print_step` prints."""
+
+    operands: Sequence[SSAValue]
+    properties: dict[str, Attribute]
+    attributes: dict[str, Attribute]
+
+
+def _parse_step(parser: Parser, step: type[IRDLOperation]) -> _StepByHand:
     loops = parser.parse_comma_separated_list(parser.Delimiter.NONE, lambda: parser.parse_operand(_HANDLE))
-    return loops, dict(parser.parse_optional_attr_dict())
+    given, known = parser.parse_optional_attr_dict(), step.get_irdl_definition().properties
+    properties = {name: value for name, value in given.items() if name in known}
+    return _StepByHand(loops, properties, {name: given[name] for name in given if name not in known})
+
+
+class _NoOtherAttributes(OpTrait):
+    """A misspelt property would be an attribute that nobody reads; those of a dialect, with a dot, are not ours."""
+
+    def verify(self, op: Operation) -> None:
+        assert isinstance(op, IRDLOperation)
+        for name in op.attributes:
+            if "." not in name:
+                known = ", ".join(sorted(op.get_irdl_definition().properties))
+                raise VerifyException(f"attribute '{name}' is not known, expected one of {known}")
 
 
 class ScheduleOp(IRDLOperation, ABC):
-    """A step of a schedule."""
+    """
+    A step of a schedule.
+
+    - (C0) attributes are the step's own, or have the name of a dialect before a dot
+    """
+
+    traits = traits_def(_NoOtherAttributes())  # C0
 
     why = opt_prop_def(StringAttr)
     """What the step was chosen for; for people who read the schedule."""
@@ -215,8 +244,8 @@ class TileOp(ScheduleOp):
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
-        loops, properties = _parse_step(parser)
-        return cls.create(operands=loops, properties=properties, result_types=[_HANDLE] * (2 * len(loops) + 1))
+        step = _parse_step(parser, cls)
+        return cls.create(**step._asdict(), result_types=[_HANDLE] * (2 * len(step.operands) + 1))
 
 
 @irdl_op_definition
@@ -263,8 +292,8 @@ class InterchangeOp(ScheduleOp):
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
-        loops, properties = _parse_step(parser)
-        return cls.create(operands=loops, properties=properties, result_types=[_HANDLE] * len(loops))
+        step = _parse_step(parser, cls)
+        return cls.create(**step._asdict(), result_types=[_HANDLE] * len(step.operands))
 
 
 @irdl_op_definition

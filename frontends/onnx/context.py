@@ -16,7 +16,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from aicc.dialects.graph.choice import CastOp
 from aicc.dialects.graph.defined_sizes import CheckSizesOp, DefineSizeOp
-from aicc.dialects.graph.dims import Dim, SymExpr, dim_prod, shape_text, sym
+from aicc.dialects.graph.dims import MAX_RANK, Dim, SymExpr, dim_prod, shape_text, sym
 from aicc.dialects.graph.dtypes import element_type, is_integer, numpy_dtype
 from aicc.dialects.graph.interfaces import element_type_of
 from aicc.dialects.graph.movement import ReshapeOp, SliceOp
@@ -209,14 +209,16 @@ class NodeContext:
         """Whether the content of a required input is a constant, or made of sizes; where it has no elements, it is."""
         return self.value(position).content is not None or 0 in self.dims(position)
 
-    def sizes(self, position: int, what: str) -> tuple[Dim, ...]:
+    def sizes(self, position: int, what: str, *, most: int = MAX_RANK) -> tuple[Dim, ...]:
         """
-        The elements of an integer input as sizes. Those that only data tells become symbols, which are at least 0;
-        handlers whose operator takes other numbers as well ask `is_known` first, and work with `elements` if not.
+        The elements of an integer input, at most `most`, as sizes. Those that only data tells become symbols, which are
+        at least 0; handlers whose operator takes other numbers as well ask `is_known` first, and work with `elements`
+        if not.
         """
         content = self.value(position).content
         if content is None:
-            return tuple(self.defined_size(value, what) for value in self.elements(position, what))
+            return tuple(self.defined_size(value, what) for value in self.elements(position, what, most=most))
+        self.expect_most(content.size, most, position, what)
         if content.dtype != object and content.dtype.kind not in "iu":
             self.fail(f"{what} (input {position}) has elements of {content.dtype}, expected integers")
         return sizes_in(content)
@@ -241,8 +243,15 @@ class NodeContext:
             wanted = f"at least {least}" if least is not None else " or ".join(map(str, ranks))
             self.fail(f"input {position}{self._input_name(position)} has rank {rank}, expected {wanted}")
 
-    def elements(self, position: int, what: str) -> list[SSAValue]:
-        """The elements of an integer input of rank 0 or 1 and known length, as tensors of i64 and rank 0."""
+    def expect_most(self, count: int, most: int, position: int, what: str) -> None:
+        """Fails before as many numbers are taken one by one as no list of sizes or axes has."""
+        if count > most:
+            self.fail(f"{what} (input {position}) has {count} elements, expected at most {most}")
+
+    def elements(self, position: int, what: str, *, most: int = MAX_RANK) -> list[SSAValue]:
+        """
+        The elements of an integer input of rank 0 or 1 and known length, at most `most`, as tensors of i64 and rank 0.
+        """
         value = self.ssa(position)
         if not is_integer(element_type_of(value)):
             self.fail(f"{what} (input {position}) has elements of {element_type_of(value)}, expected integers")
@@ -254,6 +263,7 @@ class NodeContext:
         (count, *rest) = dims
         if rest or not isinstance(count, int):
             self.fail(f"{what} (input {position}) has shape {shape_text(dims)}, expected a list of known length")
+        self.expect_most(count, most, position, what)
         return [self.emit(ReshapeOp(self.emit(SliceOp(value, [i], [1])), ())) for i in range(count)]
 
     def defined_size(self, value: SSAValue, what: str, most: Dim | None = None) -> SymExpr:

@@ -52,6 +52,12 @@ Versions of the standard operator set whose meaning the handlers know.
 Of older sets, they know the operators that have not changed up to the oldest one.
 """
 
+OLDEST_IR, NEWEST_IR = 3, 14
+"""Versions of the format of models that name operator sets."""
+
+_MOST_VERSION = 2**31 - 1
+"""The largest version of any operator set: the package `onnx` counts them in 32 bits."""
+
 
 def import_onnx(model: str | Path | bytes | ModelProto, *, shapes: Mapping[str, int] | None = None) -> ModuleOp:
     """
@@ -103,9 +109,10 @@ class _Importer:
 
     def run(self) -> ModuleOp:
         """The whole model."""
-        proto = inlined(self.source.proto)
-        if not proto.HasField("graph"):
+        if not self.source.proto.HasField("graph"):
             raise ModelError("the model holds no graph")
+        _check_format(self.source.proto)
+        proto = inlined(self.source.proto)
         self._opsets = _opsets(proto)
         graph = proto.graph
         symbols = Symbols(graph, self._shapes)
@@ -461,20 +468,25 @@ def _list_of(problems: Sequence[Problem]) -> str:
     return f"{len(problems)} nodes cannot be imported:\n" + "\n".join(f"  {problem}" for problem in problems)
 
 
+def _check_format(proto: ModelProto) -> None:
+    if not OLDEST_IR <= proto.ir_version <= NEWEST_IR:
+        found = f"is {proto.ir_version}" if proto.HasField("ir_version") else "is not given"
+        raise ModelError(f"the version of the model's format (ir_version) {found}, expected {OLDEST_IR} to {NEWEST_IR}")
+
+
 def _opsets(proto: ModelProto) -> dict[str, int]:
     opsets: dict[str, int] = {}
     for entry in proto.opset_import:
-        domain = _plain(entry.domain)
-        if opsets.setdefault(domain, entry.version) != entry.version:
-            name = f"domain '{domain}'" if domain else "the standard operators"
-            raise ModelError(f"the model names opsets {opsets[domain]} and {entry.version} of {name}, expected one")
-    version = opsets.get("")
-    if version is None and not opsets:
+        domain, version = _plain(entry.domain), entry.version
+        name = f"domain '{domain}'" if domain else "the standard operators"
+        if opsets.setdefault(domain, version) != version:
+            raise ModelError(f"the model names opsets {opsets[domain]} and {version} of {name}, expected one")
+        newest = _MOST_VERSION if domain else NEWEST_OPSET
+        if not 1 <= version <= newest:
+            oldest = 1 if domain else OLDEST_OPSET
+            raise ModelError(f"the model uses opset {version} of {name}, expected {oldest} to {newest}")
+    if not opsets:
         raise ModelError("the model names no operator set (opset_import is empty)")
-    if version is not None and not 1 <= version <= NEWEST_OPSET:
-        raise ModelError(
-            f"the model uses opset {version} of the standard operators, expected {OLDEST_OPSET} to {NEWEST_OPSET}"
-        )
     return opsets
 
 

@@ -16,6 +16,7 @@ from aicc.dialects.graph.arithmetic import AddOp, DivOp, MaxOp, MinOp, ModOp, Mu
 from aicc.dialects.graph.choice import WhereOp
 from aicc.dialects.graph.comparison import EqOp, LtOp
 from aicc.dialects.graph.dims import (
+    MAX_RANK,
     Dim,
     SymExpr,
     dim_max,
@@ -44,12 +45,13 @@ class Numbers:
     def __init__(self, ctx: NodeContext):
         self.ctx = ctx
 
-    def of(self, position: int, what: str) -> list[Number]:
-        """The elements of an integer input, one or a list of known length."""
+    def of(self, position: int, what: str, *, most: int = MAX_RANK) -> list[Number]:
+        """The elements of an integer input, one or a list of known length, at most `most`."""
         content = self.ctx.value(position).content
         if content is not None and (content.dtype == object or content.dtype.kind in "iu"):
+            self.ctx.expect_most(content.size, most, position, what)
             return list(sizes_in(content))
-        return list(self.ctx.elements(position, what))
+        return list(self.ctx.elements(position, what, most=most))
 
     def tensor(self, number: Number) -> SSAValue:
         """The number as a tensor of rank 0."""

@@ -270,8 +270,9 @@ def _goes_on_always(ctx: NodeContext, graph: GraphProto) -> bool:
     """Whether the condition that the body gives is the one it gets, or a constant that is true."""
     name = graph.output[0].name
     made = {output: node for node in graph.node for output in node.output}
-    while name in made and made[name].op_type == "Identity":
-        name = made[name].input[0]
+    # Taken out, for nodes of a damaged model may go round in a circle.
+    while name in made and made[name].op_type == "Identity" and made[name].input:
+        name = made.pop(name).input[0]
     if name == graph.input[1].name:
         return True
     stored = [tensor for tensor in graph.initializer if tensor.name == name]

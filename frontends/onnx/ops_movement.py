@@ -161,7 +161,7 @@ def _split(ctx: NodeContext) -> Sequence[Result]:
     axis = ctx.axis(ctx.attr_int("axis", 0), ctx.rank(0))
     size, count = ctx.dims(0)[axis], len(ctx.node.output)
     if ctx.has(1):
-        sizes = ctx.sizes(1, "split")
+        sizes = ctx.sizes(1, "split", most=count)
     elif ctx.has_attr("split"):
         sizes = ctx.attr_ints("split")
     else:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from xdsl.ir import SSAValue
 
 from aicc.dialects.graph.arithmetic import ModOp, SubOp
-from aicc.dialects.graph.dims import Dim
+from aicc.dialects.graph.dims import MAX_RANK, Dim
 from aicc.dialects.graph.indexing import GatherOp
 from aicc.dialects.graph.movement import PadOp, ReshapeOp, SliceOp
 from aicc.frontends.onnx.context import Handler, NodeContext, Result
@@ -42,7 +42,7 @@ def _pad(ctx: NodeContext) -> Result:
 def _pads(ctx: NodeContext) -> tuple[list[Number], list[Number]]:
     """What comes before and after each axis."""
     numbers, rank = Numbers(ctx), ctx.rank(0)
-    pads: Sequence[Number] = ctx.attr_ints("pads") if ctx.version < 11 else numbers.of(1, "pads")
+    pads: Sequence[Number] = ctx.attr_ints("pads") if ctx.version < 11 else numbers.of(1, "pads", most=2 * MAX_RANK)
     axes: Sequence[Number] = numbers.of(3, "axes") if ctx.has(3) else range(rank)
     if len(pads) != 2 * len(axes):
         ctx.fail(f"pads has {len(pads)} entries, expected {2 * len(axes)}")

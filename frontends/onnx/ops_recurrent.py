@@ -50,6 +50,10 @@ _KINDS = {
 }
 
 
+_RANKS = {1: 3, 2: 3, 5: 3, 6: 3}
+"""Of weights and states, by position; others that each direction has a part of are of rank 2."""
+
+
 def _recurrent(ctx: NodeContext) -> list[Result]:
     return _build(
         ctx, _KINDS[ctx.op_type], lambda position: (_direction(ctx, 1, position), _direction(ctx, 2, position))
@@ -124,9 +128,10 @@ def _build(ctx: NodeContext, kind: _Kind, weights: Callable[[int], Sequence[Any]
 
 
 def _direction(ctx: NodeContext, index: int, position: int, batch_first: bool = False) -> SSAValue | None:
-    """The part of an input that belongs to one direction."""
+    """The part of an input that belongs to one direction, which its first axis counts."""
     if not ctx.has(index):
         return None
+    ctx.expect_rank(index, _RANKS.get(index, 2))
     value = ctx.ssa(index)
     if batch_first:
         value = _transposed(ctx, value)

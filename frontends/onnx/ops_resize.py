@@ -76,7 +76,7 @@ def _resize(ctx: NodeContext) -> Result:
     first = 1 if ctx.version < 11 else 2
     rank = ctx.rank(0)
     axes = ctx.axes(ctx.attr_ints("axes", tuple(range(rank))), rank)
-    given = _entries(f, first, len(axes), "scales") if _has_elements(ctx, first) else None
+    given = _scales(f, first, len(axes)) if _has_elements(ctx, first) else None
     if given is None and not ctx.has(3):
         ctx.fail("neither scales nor sizes are given")
     sizes = ctx.sizes(3, "sizes") if given is None else [None] * len(axes)
@@ -119,8 +119,9 @@ def _upsample(ctx: NodeContext) -> Result:
         given: Sequence[Numbers] = [np.array(float(scale)) for scale in scales]
         if len(given) != rank:
             ctx.fail(f"there are {len(given)} scales for {rank} axes")
+        _check_positive(ctx, given)
     else:
-        given = _entries(f, 1, rank, "scales")
+        given = _scales(f, 1, rank)
     sizes = ctx.dims(0)
     changes = {i: Axis(sizes[i], _scaled(f, sizes[i], given[i]), given[i]) for i in range(rank)}
     return _all_axes(f, changes, _Method("nearest" if mode == "nearest" else "linear", "asymmetric", "floor"))
@@ -136,6 +137,20 @@ def _entries(f: FoldedFormula, position: int, count: int, what: str) -> list[Num
         return [np.array(float(entry)) for entry in content]
     values = f.cast(ctx.ssa(position), f64)
     return [ctx.emit(ReshapeOp(ctx.emit(SliceOp(values, [i], [1])), ())) for i in range(count)]
+
+
+def _scales(f: FoldedFormula, position: int, count: int) -> list[Numbers]:
+    """One for each of so many axes, as f64."""
+    scales = _entries(f, position, count, "scales")
+    _check_positive(f.ctx, scales)
+    return scales
+
+
+def _check_positive(ctx: NodeContext, scales: Sequence[Numbers]) -> None:
+    """Fails for a constant that makes no image, or no finite one."""
+    for i, scale in enumerate(scales):
+        if isinstance(scale, np.ndarray) and not 0 < float(scale) < np.inf:
+            ctx.fail(f"scale {i} is {float(scale)}, expected a finite number above 0")
 
 
 def _scaled(

@@ -102,7 +102,7 @@ def _split(ctx: NodeContext) -> TensorList:
     elif ctx.rank(1) == 0:
         lengths = _equal_parts(ctx, dims[axis], ctx.size(1, "split"), axis)
     else:
-        lengths = ctx.sizes(1, "split")
+        lengths = ctx.sizes(1, "split", most=MOST_PARTS)
     parts: list[Value] = []
     first: Dim = 0
     for length in lengths:

@@ -15,7 +15,7 @@ from xdsl.ir import Operation, SSAValue
 from aicc.dialects.graph.arithmetic import AddOp, AndOp, MulOp, SubOp
 from aicc.dialects.graph.choice import WhereOp
 from aicc.dialects.graph.comparison import EqOp, LtOp
-from aicc.dialects.graph.dims import Dim, dim_max, dims_of, shape_text
+from aicc.dialects.graph.dims import MAX_RANK, Dim, dim_max, dims_of, shape_text
 from aicc.dialects.graph.dtypes import is_integer
 from aicc.dialects.graph.functions import NotOp
 from aicc.dialects.graph.indexing import GatherOp
@@ -36,6 +36,7 @@ class RunTimeAxes:
         (count,) = dims if len(dims) == 1 else (1,)
         if len(dims) > 1 or not isinstance(count, int) or not is_integer(ctx.element(position)):
             ctx.fail(f"axes (input {position}) have shape {shape_text(dims)}, expected a list of known length")
+        ctx.expect_most(count, MAX_RANK, position, "axes")
         self.count = count
         f = self.f
         given = f.reshape(f.cast(ctx.ssa(position), i64), (1, self.count))

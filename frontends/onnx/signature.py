@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from xdsl.utils.exceptions import VerifyException
+
 from aicc.dialects.graph.dims import Dim, sym, tensor_type
 from aicc.dialects.graph.dtypes import element_type
 from aicc.dialects.graph.symbol_names import check_symbols
@@ -74,7 +76,10 @@ class Symbols:
                     dims.append(self._size(dim.dim_param))
                 case _:
                     dims.append(self._size(self._fresh(f"{value.name}_d{i}")))
-        return tensor_type(dims, element_type(dtype))
+        try:
+            return tensor_type(dims, element_type(dtype))
+        except VerifyException as error:
+            raise ModelError(f"input '{value.name}': {error}") from error
 
     def _size(self, name: str) -> Dim:
         self._used.add(name)

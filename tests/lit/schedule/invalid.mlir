@@ -165,3 +165,20 @@ transform.named_sequence @bypass_caches_c1(%k: !transform.any_op) {
   schedule.bypass_caches %k {argument = -1 : i64}
   transform.yield
 }
+
+// -----
+
+// C0 of all steps.
+transform.named_sequence @other_attribute(%k: !transform.any_op) {
+  // expected-error@+1 {{attribute 'bogus' is not known, expected one of grain, least, part, why, work}}
+  schedule.parallelize %k {bogus}
+  transform.yield
+}
+
+// -----
+
+transform.named_sequence @other_attribute_of_a_step_by_hand(%k: !transform.any_op) {
+  // expected-error@+1 {{attribute 'tail' is not known, expected one of sizes, tails, why}}
+  %o, %i, %t = schedule.tile %k {sizes = array<i64: 6>, tail = ["mask"]}
+  transform.yield
+}

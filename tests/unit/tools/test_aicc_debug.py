@@ -1,5 +1,6 @@
 """`aicc debug`: faults planted in the lowering of one node and in passes are found, and named."""
 
+import io
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -235,6 +236,24 @@ def test_nan_in_compiled_code_only(model: Path, monkeypatch: pytest.MonkeyPatch,
 def test_wrong_usage(arguments: list[str], message: str, model: Path, capsys: pytest.CaptureFixture[str]):
     assert main(["debug", str(model), *arguments]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_standard_input(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path):
+    text = """func.func @main(%x : tensor<4xf32>) -> tensor<4xf32> {
+      %y = graph.tanh %x : tensor<4xf32> -> tensor<4xf32>
+      func.return %y : tensor<4xf32>
+    }"""
+    for arguments, told in (
+        (["debug", "-"], "right"),
+        (["schedules", "-"], "schedule.vectorize"),
+        (["compile", "-", "-o", str(tmp_path / "m.aicc")], "1 compiled"),
+    ):
+        monkeypatch.setattr("sys.stdin", io.StringIO(text))
+        assert main(arguments) == 0
+        assert told in capsys.readouterr().out
+    monkeypatch.setattr("sys.stdin", io.StringIO(""))
+    assert main(["debug", "-"]) == 2
+    assert "nothing on standard input, expected textual IR" in capsys.readouterr().err
 
 
 def test_ir_without_meaning(tmp_path: Path, capsys: pytest.CaptureFixture[str]):

@@ -1,5 +1,6 @@
 """Passes on modules and on single functions, and what happens when one fails."""
 
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -13,6 +14,7 @@ from xdsl.utils.exceptions import PassFailedException
 
 from aicc.lowering.context import make_context
 from aicc.lowering.parse import parse_module
+from aicc.tools.deep_calls import deep_calls
 from aicc.tools.pipeline import NestStep, PassStep
 from aicc.tools.runner import BrokenIR, Instrument, InternalFault, PipelineRunner
 
@@ -159,6 +161,24 @@ def test_other_exceptions_are_internal_faults(module: ModuleOp):
         run(module, NestStep("func.func", (PassStep(RaisePass()),)))
     assert isinstance(caught.value.__cause__, ValueError)
     assert symbols(module) == ["a", "b", "builtin.module", "c"]
+
+
+@pytest.mark.parametrize("depth", [10, 200])
+def test_only_deep_regions_are_to_blame_for_deep_calls(depth: int):
+    with deep_calls():
+        module = parse_module("module {" * (depth + 1) + "}" * (depth + 1))
+        error = PassFailedException if depth > 100 else InternalFault
+        with pytest.raises(error, match=f"nested {depth} deep.* for pass 'raise'" if depth > 100 else "pass 'raise'"):
+            run(module, PassStep(RaisePass(RecursionError)))
+
+
+def test_deep_calls_are_as_before_afterwards():
+    before = sys.getrecursionlimit()
+    with deep_calls():
+        with deep_calls():
+            assert sys.getrecursionlimit() > before
+        assert sys.getrecursionlimit() > before
+    assert sys.getrecursionlimit() == before
 
 
 def test_diagnostics_pass_through(module: ModuleOp):

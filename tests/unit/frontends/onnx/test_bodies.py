@@ -66,3 +66,21 @@ def test_a_body_that_does_not_fit(node: NodeProto, reason: str):
         import_onnx(model([sequence, node], inputs, ["y"], 18, {"true": TRUE}))
     assert reason in str(caught.value) and "node 'node'" in str(caught.value)
     assert "internal fault" not in str(caught.value)
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_condition_that_only_follows_itself(count: int):
+    nodes = [helper.make_node("Identity", [f"t{(k + 1) % count}"], [f"t{k}"], f"n{k}") for k in range(count)]
+    inner = body(["i", "c", "s"], ["t0", "s"], nodes)
+    node = helper.make_node("Loop", ["n", "true", "a"], ["y"], "node", body=inner)
+    inputs: dict[str, tuple[Any, Shape]] = {"a": (np.float32, [2]), "n": (np.int64, [])}
+    with pytest.raises(ModelError, match="nodes depend on each other in a cycle: 'n0'"):
+        import_onnx(model([node], inputs, ["y"], weights={"true": TRUE}))
+
+
+def test_a_condition_made_of_nothing():
+    inner = body(["i", "c", "s"], ["t", "s"], [helper.make_node("Identity", [], ["t"], "n")])
+    node = helper.make_node("Loop", ["n", "true", "a"], ["y"], "node", body=inner)
+    inputs: dict[str, tuple[Any, Shape]] = {"a": (np.float32, [2]), "n": (np.int64, [])}
+    with pytest.raises(ModelError, match=r"node 'n' .*: input 0 \('input'\) is missing"):
+        import_onnx(model([node], inputs, ["y"], weights={"true": TRUE}))

@@ -203,6 +203,9 @@ def test_operator_sets():
     for version in (0, 99):
         with pytest.raises(ModelError, match=f"opset {version} of the standard operators, expected 6 to"):
             import_onnx(model([node("Relu", "x", "y")], INPUT, ["y"], opset=version))
+    for version in (0, -1, 1 << 31, (1 << 63) - 1):
+        with pytest.raises(ModelError, match=f"opset {version} of domain 'com.microsoft', expected 1 to 2147483647"):
+            import_onnx(model([node("Relu", "x", "y")], INPUT, ["y"], domains={"com.microsoft": version}))
     # An old set is taken as far as its operators mean the same in the oldest one that is known.
     with pytest.raises(ModelError, match=r"Relu, opset 5.*: the operator is only supported from opset 6 on"):
         import_onnx(model([node("Relu", "x", "y")], INPUT, ["y"], opset=5))
@@ -210,6 +213,18 @@ def test_operator_sets():
     proto = model([node("Relu", "x", "y")], INPUT, ["y"])
     proto.opset_import[0].domain = "ai.onnx"
     np.testing.assert_array_equal(run(proto, {"x": X})[0], [1, 0])
+
+
+@pytest.mark.parametrize("version", [None, 0, -1, 2, 15, (1 << 63) - 1])
+def test_versions_of_the_format(version: int | None):
+    proto = model([node("Relu", "x", "y")], INPUT, ["y"])
+    if version is None:
+        proto.ClearField("ir_version")
+    else:
+        proto.ir_version = version
+    found = "not given" if version is None else version
+    with pytest.raises(ModelError, match=rf"format \(ir_version\) is {found}, expected 3 to 14"):
+        import_onnx(proto)
 
 
 def test_inputs_that_are_no_tensors_of_known_rank():
