@@ -29,7 +29,6 @@ from aicc.transforms.auto_schedule_threads import SHARES, Shared, certain_trips,
 from aicc.transforms.auto_schedule_windows import MOST_TAPS, inside, overlaps, shared_taps
 from aicc.transforms.loops_cost import (
     FMA_LATENCY,
-    FMA_PORTS,
     REST_ROWS,
     TileChoice,
     TileCost,
@@ -429,7 +428,7 @@ def _rest_tiles(kernel: Kernel, plan: LanePlan, joined: Sequence[Level]) -> int:
     if plan.tile.rows <= fewest or plan.lane.trips % plan.lanes:
         return 1
     vectors, most = plan.tile.vectors, kernel.facts.vector_registers
-    wanted = -(-FMA_PORTS * FMA_LATENCY // (fewest * plan.cost.accumulators * vectors))
+    wanted = -(-kernel.facts.fma_ports * FMA_LATENCY // (fewest * plan.cost.accumulators * vectors))
     if plan.lane.trips // plan.lanes % wanted or not plan.cost.fits(fewest, vectors * wanted, most):
         return 1
     trips = prod(certain_trips(level.loop, level.trips) for level in joined) // wanted
@@ -480,7 +479,7 @@ def _vectorize(
     if not inside:
         return
     axes = [handle for handle, *_ in inside]
-    steps = {lane: _rest_lanes(plan)}
+    steps = {lane: _rest_lanes(plan, kernel.facts)}
     if row is not None and len(axes) > 1 and rest_steps:
         steps[row] = rest_steps[0]
     parts = [count_nests(loop.op, size, "peel") for _, loop, size in inside]
@@ -518,12 +517,12 @@ def _tile_rest(writer: ScheduleWriter, loops: Sequence[SSAValue], steps: Sequenc
     return chosen
 
 
-def _rest_lanes(plan: LanePlan) -> int:
+def _rest_lanes(plan: LanePlan, facts: TargetFacts) -> int:
     """Lanes at a time of what is left over of an unknown number of them; 0 if they are one tile."""
     if isinstance(plan.lane.extent, int):
         return 0
     sums = plan.cost.accumulators * (plan.tile.rows if plan.row is not None else 1)
-    vectors = -(-FMA_PORTS * FMA_LATENCY // sums)
+    vectors = -(-facts.fma_ports * FMA_LATENCY // sums)
     return vectors * plan.width if vectors < plan.tile.vectors else 0
 
 

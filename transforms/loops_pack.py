@@ -58,6 +58,7 @@ from aicc.dialects.loops.functions import (
 from aicc.transforms.locations import set_locations
 from aicc.transforms.loops_facts import SYMBOL_GUESS, element_bytes
 from aicc.transforms.loops_index import fold_index_ops
+from aicc.transforms.loops_interchange import interchange_loops
 from aicc.transforms.loops_nest import StepError
 from aicc.transforms.loops_parallelize import parallelize_loops
 from aicc.transforms.loops_sizes import trip_count_dim
@@ -412,6 +413,9 @@ def _copy_in_vectors(source: SSAValue, packing: Packing, dims: Sequence[Dim], lo
         if outer.trip_count % rows == 0 and size % lanes == 0 and enough:
             tiled = tile_loops([outer, inner], [rows, lanes], ["peel", "peel"])
             vectorize_loops([inners[0] for inners in tiled.inners])
+            for pair in zip(*(inners[1:] for inners in tiled.inners), strict=True):
+                # What is left over: a loop of few iterations, of an unknown number, is not to be the innermost one.
+                interchange_loops(pair, [1, 0])
 
 
 def _loop(block: Block, first: Dim, last: Dim, label: str) -> ForOp:
