@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import gcd
 
+from aicc.dialects.loops import LoadOp
 from aicc.transforms.auto_schedule_bypass import bypassing
 from aicc.transforms.auto_schedule_common import Kernel, vector_width
 from aicc.transforms.auto_schedule_threads import Shared, certain_trips, spread
 from aicc.transforms.loops_collapse import merge_position, needed_alone
 from aicc.transforms.loops_dependence import root_of
-from aicc.transforms.loops_facts import Loop, Nest
+from aicc.transforms.loops_facts import Access, Loop, Nest
 from aicc.transforms.loops_pack import kernel_buffers
 
 LIGHT_BODY = 12
@@ -26,6 +28,9 @@ NEAR = 4
 
 LEAST_PART = 4
 """Elements that are contiguous in the input, at least, for blocks of them to be transposed."""
+
+COPIED_BLOCKS = 4
+"""Blocks that are transposed of one copy, at most, each way: 16 KB of f32, in the first-level cache."""
 
 TRANSPOSED = 3.0
 """What a load costs that is transposed in registers, in times what a contiguous one does."""
@@ -103,6 +108,57 @@ def transposed_block(kernel: Kernel, nest: Nest, lane: Loop) -> Block | None:
     return None
 
 
+def _in_one_set(kernel: Kernel, access: Access, lane: Loop, lanes: int) -> bool:
+    """Whether the lines that an access reads along `lanes` lanes are more than the places they have in the cache."""
+    stride, line = access.moves[lane].stride, kernel.facts.cache_line_bytes
+    if stride is None:
+        return False
+    way = kernel.facts.l1_bytes // kernel.facts.l1_ways
+    places = way // max(gcd(abs(stride) * access.bytes, way), line)
+    return lanes > places * kernel.facts.l1_ways
+
+
+def _is_padded(access: Access) -> bool:
+    """Whether it reads something else than the buffer where that ends."""
+    return isinstance(access.op, LoadOp) and access.op.fill is not None
+
+
+@dataclass(frozen=True)
+class Copied:
+    """What blocks are transposed of: copies of parts of an input."""
+
+    argument: int
+    rank: int
+    sizes: dict[Loop, int]
+    """How many iterations of the two loops of a block there are in a part."""
+
+
+def copied_parts(kernel: Kernel, nest: Nest, lane: Loop, block: Block) -> Copied | None:
+    """
+    The parts of an input to copy before blocks of them are transposed; `None` if nothing is gained.
+
+    A power of two of bytes apart, the lines of a block have the same place in the cache, which holds fewer of them, and
+    each is read several times. Results that go past the caches leave no time for it: what is stored to a copy waits
+    until they are written.
+    """
+    loads = [access for access in nest.loads if _in_one_set(kernel, access, lane, block.lanes)]
+    if len(loads) != 1 or loads[0].moves[block.loop].stride != 1 or goes_past_caches(kernel, nest):
+        return None
+    (load,) = loads
+    position = kernel.buffer_position(load.memref)
+    again = any(kernel.buffer_position(other.memref) == position for other in nest.loads if other is not load)
+    if position is None or again or _is_padded(load):
+        return None
+    sizes: dict[Loop, int] = {}
+    for loop in (block.loop, lane):
+        size = block.size(loop, lane)
+        counts = range(COPIED_BLOCKS, 1, -1) if isinstance(loop.extent, int) else ()
+        if not (fitting := [count * size for count in counts if loop.trips % (count * size) == 0]):
+            return None
+        sizes[loop] = fitting[0]
+    return Copied(position, len(load.dims), sizes)
+
+
 def goes_past_caches(kernel: Kernel, nest: Nest) -> bool:
     """Whether the nest writes a result that bypasses the caches."""
     buffers = kernel_buffers(kernel.func)
@@ -132,6 +188,7 @@ def schedule_transposed(kernel: Kernel, nest: Nest, lane: Loop, block: Block) ->
     Blocks follow each other along the lanes, so that lines are written whole while they are in a cache. Lines that go
     past the caches are whole at once: then blocks follow each other as the input lies in memory. Threads share what is
     outermost in memory on both sides: they find what they wrote themselves, and who reads the result does too.
+    Where a cache would not hold the lines of a block, blocks are transposed of copies that it does.
     """
     writer = kernel.writer
     inner = [lane, block.loop] if goes_past_caches(kernel, nest) else [block.loop, lane]
@@ -141,8 +198,20 @@ def schedule_transposed(kernel: Kernel, nest: Nest, lane: Loop, block: Block) ->
         [writer.loop(loop.label) for loop in nest.parallel], [nest.parallel.index(loop) for loop in loops]
     )
     sizes = [block.size(loop, lane) for loop in loops]
-    tiled = writer.tile(handles, sizes, None, f"blocks of {block.rows} x {block.lanes} are transposed in registers")
-    within = dict(zip(loops, tiled.inners, strict=True))
+    why = f"blocks of {block.rows} x {block.lanes} are transposed in registers"
+    if (copied := copied_parts(kernel, nest, lane, block)) is not None:
+        sizes = [copied.sizes.get(loop, 1) for loop in loops]
+        tiled = writer.tile(handles, sizes, None, "parts that are copied")
+        order = list(range(copied.rank))
+        writer.stage(tiled.outers[-1], copied.argument, [0] * copied.rank, order, "their lines have one place in cache")
+        inner = [loop for loop in loops if loop in copied.sizes]
+        blocks = [block.size(loop, lane) for loop in inner]
+        within = dict(zip(loops, tiled.inners, strict=True))
+        again = writer.tile([within[loop] for loop in inner], blocks, None, why)
+        within = dict(zip(inner, again.inners, strict=True))
+    else:
+        tiled = writer.tile(handles, sizes, None, why)
+        within = dict(zip(loops, tiled.inners, strict=True))
     axes = [within[block.loop], within[lane]]
     ordered = loops.index(block.loop) < loops.index(lane)
     writer.vectorize(axes if ordered else writer.interchange(axes[::-1], [1, 0]))

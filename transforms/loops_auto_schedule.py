@@ -28,7 +28,7 @@ from aicc.dialects.loops.functions import kernels
 from aicc.transforms.auto_schedule_blocks import fuse_blocks
 from aicc.transforms.auto_schedule_bypass import bypass_last_cache
 from aicc.transforms.auto_schedule_callers import constant_buffers
-from aicc.transforms.auto_schedule_common import Kernel
+from aicc.transforms.auto_schedule_common import Kernel, vector_width
 from aicc.transforms.auto_schedule_elementwise import (
     collapsible,
     lane_order,
@@ -78,6 +78,7 @@ def can_vectorize(loop: ForOp) -> bool:
 def schedule_nest(kernel: Kernel, nest: Nest) -> None:
     """Writes the schedule of one nest, by the cheapest strategy that its ops allow."""
     if not nest.chains:
+        nest = _lengthen_rows(kernel, nest)
         lane = _lane(kernel, nest)
         if lane is not None and (block := transposed_block(kernel, nest, lane)) is not None:
             # What is read becomes one long row, of which more blocks follow each other in memory.
@@ -156,6 +157,18 @@ def merge_rows(kernel: Kernel, nest: Nest) -> Nest:
     for number, chain in enumerate(nest.chains):
         if any(access.moves[chain[-1]].stride == 1 for access in nest.loads):
             nest = _merge(kernel, nest, lambda nest, number=number: nest.chains[number])
+    return nest
+
+
+def _lengthen_rows(kernel: Kernel, nest: Nest) -> Nest:
+    """Collapses the innermost loop into the one around it as long as it is shorter than a register: images of 7x7."""
+    width = vector_width(nest, kernel.facts)
+    while len(nest.parallel) > 1:
+        outer, inner = nest.parallel[-2:]
+        known = isinstance(inner.extent, int) and isinstance(outer.extent, int)
+        if not known or not 1 < inner.trips < width or not collapsible(nest, outer, inner):
+            break
+        nest = _merge(kernel, nest, lambda nest: nest.parallel[-2:])
     return nest
 
 
