@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import gcd
 
 from aicc.dialects.loops import LoadOp
 from aicc.transforms.auto_schedule_bypass import bypassing
@@ -110,12 +109,8 @@ def transposed_block(kernel: Kernel, nest: Nest, lane: Loop) -> Block | None:
 
 def _in_one_set(kernel: Kernel, access: Access, lane: Loop, lanes: int) -> bool:
     """Whether the lines that an access reads along `lanes` lanes are more than the places they have in the cache."""
-    stride, line = access.moves[lane].stride, kernel.facts.cache_line_bytes
-    if stride is None:
-        return False
-    way = kernel.facts.l1_bytes // kernel.facts.l1_ways
-    places = way // max(gcd(abs(stride) * access.bytes, way), line)
-    return lanes > places * kernel.facts.l1_ways
+    stride = access.moves[lane].stride
+    return stride is not None and lanes > kernel.facts.cache_places(stride * access.bytes) * kernel.facts.l1_ways
 
 
 def _is_padded(access: Access) -> bool:

@@ -18,6 +18,9 @@ from aicc.transforms.loops_split_reduction import can_split
 STREAMS = 8
 """Rows read side by side: as many as prefetchers follow and, a power of two of bytes apart, the ways of a set hold."""
 
+STREAMS_APART = 16
+"""The same where each row has its own place in the cache, and there is but one row of results to compute meanwhile."""
+
 SHORT_BYTES = 8192
 """
 Bytes of a row up to which rows that follow each other in memory, and come from there, are read one after the other:
@@ -63,11 +66,15 @@ def streamed(kernel: Kernel, nest: Nest, lane: Loop) -> Access | None:
     return matrix
 
 
-def _side_by_side(kernel: Kernel, nest: Nest, lane: Loop, steps: Loop, matrix: Access) -> int:
-    """Rows of the matrix to read at once."""
+def _side_by_side(kernel: Kernel, nest: Nest, lane: Loop, steps: Loop, matrix: Access, several: bool) -> int:
+    """Rows of the matrix to read at once, for one row of results or for `several`."""
     one_block = matrix.moves[steps].stride == lane.trips and lane.trips * matrix.bytes <= SHORT_BYTES
     size = matrix.footprint_bytes({loop: loop.trips for loop in (*nest.parallel, steps)})
-    return 1 if one_block and size > kernel.facts.l3_bytes else STREAMS
+    if one_block and size > kernel.facts.l3_bytes:
+        return 1
+    stride = None if several else matrix.moves[steps].stride
+    apart = stride is not None and kernel.facts.cache_places(stride * matrix.bytes) >= STREAMS_APART
+    return STREAMS_APART if apart and steps.trips >= 2 * STREAMS_APART else STREAMS
 
 
 def _rows(nest: Nest, lane: Loop, matrix: Access) -> list[Loop]:
@@ -80,7 +87,7 @@ def schedule_stream(kernel: Kernel, nest: Nest, lane: Loop, matrix: Access) -> N
     writer, width = kernel.writer, vector_width(nest, kernel.facts)
     (steps,) = nest.chains[0]
     rows = _rows(nest, lane, matrix)
-    streams = _side_by_side(kernel, nest, lane, steps, matrix)
+    streams = _side_by_side(kernel, nest, lane, steps, matrix, bool(rows))
     vectors = VECTORS if streams > 1 else VECTORS_ALONE
     lanes = vectors * width
     others = [loop for loop in nest.parallel if loop is not lane and loop not in rows]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from importlib import import_module
+from math import gcd
 
 MASKED_BYTES = 32
 """
@@ -47,6 +48,11 @@ class TargetFacts:
     def masked_bytes(self) -> int:
         """Bytes that one masked load reads at most: a register where there are masks, else one of AVX2."""
         return max(MASKED_BYTES, self.vector_bits // 8) if self.masked else MASKED_BYTES
+
+    def cache_places(self, distance: int) -> int:
+        """Places, of `l1_ways` lines each, that the innermost cache has for lines which lie `distance` bytes apart."""
+        way = self.l1_bytes // self.l1_ways
+        return max(1, way // max(gcd(distance, way), self.cache_line_bytes))
 
     def without_bf16_dots(self) -> TargetFacts:
         """The same machine, whose dot products are of integers alone."""

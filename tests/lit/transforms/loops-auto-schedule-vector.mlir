@@ -24,6 +24,27 @@ func.func private @vecmat(%x: memref<2048xf32>, %w: memref<2048x8192xf32>, %o: m
 
 // -----
 
+// Rows that are no power of two of bytes apart have places of their own in the cache: more of them are read at once.
+// CHECK-LABEL: transform.named_sequence @apart_schedule
+// CHECK:       schedule.split_reduction {{.*}}16 rows of memory side by side
+func.func private @apart(%x: memref<2048xf32>, %w: memref<2048x1000xf32>, %o: memref<1000xf32>)
+    attributes {aicc.kernel, aicc.symbols = [], aicc.num_outputs = 1 : i64} {
+  %zero = arith.constant 0.0 : f32
+  loops.for "s0_d0" %j = 0 to 1000 parallel {
+    %s = loops.for "s0_d1" %k = 0 to 2048 iter_args(%a = %zero) -> (f32) {
+      %v = loops.load %x[%k] : memref<2048xf32> to f32
+      %u = loops.load %w[%k, %j] : memref<2048x1000xf32> to f32
+      %p = arith.mulf %v, %u fastmath<contract,reassoc> : f32
+      %t = arith.addf %a, %p fastmath<contract,reassoc> : f32
+      loops.yield %t : f32
+    }
+    loops.store %s, %o[%j] : f32 to memref<1000xf32>
+  }
+  func.return
+}
+
+// -----
+
 // Parts of short rows would be read from their start too often: one thread reads them whole.
 // CHECK-LABEL: transform.named_sequence @short_schedule
 // CHECK-NOT:   schedule.parallelize
