@@ -14,9 +14,8 @@ kernel stays as it was.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import FunctionType, ModuleOp
@@ -45,6 +44,7 @@ from aicc.dialects.schedule.ops import (
     VectorizeOp,
 )
 from aicc.dialects.schedule.reductions import PartialResultsOp, SplitReductionOp
+from aicc.transforms.auto_schedule_callers import constant_buffers
 from aicc.transforms.diagnostics import fail, note, warn
 from aicc.transforms.kernel_clock import kernel_time
 from aicc.transforms.kernel_unit import Callers, KernelUnit, PackerUnit
@@ -60,6 +60,7 @@ from aicc.transforms.loops_pack import (
     pack_argument,
     pack_at_calls,
     packer_name,
+    packing_for,
     read_packed,
     same_packer,
 )
@@ -249,9 +250,9 @@ _STEPS: dict[type[Operation], Callable[[Run, Operation], None]] = {
 }  # pyright: ignore[reportAssignmentType]
 
 
-def apply_schedule(module: ModuleOp, kernel: FuncOp, sequence: NamedSequenceOp) -> None:
+def apply_schedule(module: ModuleOp, kernel: FuncOp, sequence: NamedSequenceOp, constants: Collection[int]) -> None:
     """
-    Carries out the steps of `sequence` on `kernel`.
+    Carries out the steps of `sequence` on `kernel`, of whose inputs `constants` are constants in every call.
 
     Where a step of an automatic schedule cannot be done, the kernel is left as it was after the last packing, which
     reaches beyond the kernel, with a warning.
@@ -259,7 +260,11 @@ def apply_schedule(module: ModuleOp, kernel: FuncOp, sequence: NamedSequenceOp) 
     Raises:
         LocatedPassError: at the first step that cannot be done, in a schedule that is not automatic.
     """
-    _carry_out(Run(kernel, partial(pack_argument, module, kernel)), sequence)
+
+    def pack(argument: int, packing: Packing) -> None:
+        pack_argument(module, kernel, argument, packing, is_constant=argument in constants)
+
+    _carry_out(Run(kernel, pack), sequence)
 
 
 def _carry_out(run: Run, sequence: NamedSequenceOp) -> None:
@@ -304,13 +309,15 @@ class LoopsApplySchedulesPass(ModulePass):
     name = "loops-apply-schedules"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for sequence in schedules(op):
+        sequences = schedules(op)
+        constants = constant_buffers(op) if sequences else {}
+        for sequence in sequences:
             name = sequence.sym_name.data.removesuffix(SUFFIX)
             kernel = find_function(op, name)
             if kernel is None:
                 fail(sequence, f"a schedule for the kernel @{name}, which does not exist")
             with kernel_time("apply", name):
-                apply_schedule(op, kernel, sequence)
+                apply_schedule(op, kernel, sequence, constants.get(name, frozenset()))
             sequence.detach()
             sequence.erase()
         for other in op.body.block.ops:
@@ -333,14 +340,17 @@ class LoopsApplySchedulesPass(ModulePass):
 
     def apply_to_callers(self, callers: Callers) -> None:
         """Makes the callers of kernels pack arguments."""
+        constants = constant_buffers(callers.module)
         for kernel, demands in callers.demands():
             for packed in demands.packs:
-                packer = same_packer(callers.module, packed)
+                is_constant = packed.argument in constants.get(kernel.sym_name.data, ())
+                made, symbols = packing_for(kernel, packed, is_constant=is_constant)
+                packer = same_packer(callers.module, made)
                 if packer is None:
                     name = packer_name(kernel, packed)
-                    packer = declare_packer(name, symbol_names(kernel), packed, kernel.location)
+                    packer = declare_packer(name, symbols, made, kernel.location)
                     callers.module.body.block.insert_op_before(packer, kernel)
-                    callers.packers.append(PackerUnit(name, symbol_names(kernel), packed))
+                    callers.packers.append(PackerUnit(name, symbols, made))
                 pack_at_calls(callers.module, kernel, packed, packer)
                 types = list(kernel.function_type.inputs.data)
                 types[len(symbol_names(kernel)) + packed.argument] = packed.copy

@@ -234,9 +234,9 @@ class Hoisting:
 
 
 def _erase_unused(main: func.FuncOp) -> None:
-    """Removes allocations, constants and views that nothing uses any more."""
+    """Removes allocations, constants, sizes and views that nothing uses any more."""
     for op in reversed(list(main.walk())):
-        if isinstance(op, AllocOp | ConstantOp | PreparedOp | ViewOp) and not op.results[0].uses:
+        if isinstance(op, AllocOp | ConstantOp | PreparedOp | SizeOp | ViewOp) and not op.results[0].uses:
             op.detach()
             op.erase()
 

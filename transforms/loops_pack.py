@@ -8,13 +8,14 @@ Before: main: call @k(%w, %x, %o)                After, `argument=0 tiles=16,0 o
                                                        @k:   load %w[%i floordiv 16, %j, %i mod 16]
 
 The divisions disappear when the loop of `%i` is tiled by 16. The packing kernel is a kernel like any other: what it
-makes of a constant is moved to `@prepare` by `loops-hoist-constants`. Kernels with inputs of one size share it.
+makes of a constant is moved to `@prepare` by `loops-hoist-constants`. Kernels with inputs of one size share it. Where a
+schedule packs constants, which happens once, all of one layout share a packing kernel that is told their sizes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
 from typing import Any, cast
@@ -41,7 +42,7 @@ from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineMap
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
-from aicc.dialects.graph.dims import Dim, SymExpr, ceildiv, dim_prod, provably_equal
+from aicc.dialects.graph.dims import Dim, SymExpr, ceildiv, dim_prod, provably_equal, sym, symbols_of
 from aicc.dialects.loops import AllocOp, CallOp, ForOp, LoadOp, SizeOp, StoreOp, ViewOp, YieldOp
 from aicc.dialects.loops.access import lanes_of
 from aicc.dialects.loops.attrs import AnyMemRef, LoopKind, memref_dims, memref_of, memref_type
@@ -137,23 +138,39 @@ class Packed:
         """The type of the packed copy."""
         return memref_type(self.packing.packed_dims(memref_dims(self.source)), self.source.element_type)
 
+    def of_any_size(self) -> Packed:
+        """The same of a source whose dimensions are symbols, but for those of size 1."""
+        dims: list[Dim] = [sym(f"n{axis}") if dim != 1 else 1 for axis, dim in enumerate(memref_dims(self.source))]
+        return replace(self, source=memref_type(dims, self.source.element_type))
 
-def pack_argument(module: ModuleOp, kernel: FuncOp, argument: int, packing: Packing) -> FuncOp:
+
+def pack_argument(
+    module: ModuleOp, kernel: FuncOp, argument: int, packing: Packing, *, is_constant: bool = False
+) -> FuncOp:
     """
-    Makes the kernel read buffer `argument` from a packed copy, which its callers make; returns the packing kernel.
+    Makes the kernel read buffer `argument` from a packed copy, which its callers make; returns the packing kernel: one
+    for all sizes where the argument `is_constant` in every call.
 
     Raises:
         StepError: if there is no such input, it has another rank than the packing, or it is not read by plain loads
             alone.
     """
     packed = read_packed(kernel, argument, packing)
-    packer = same_packer(module, packed)
+    made, symbols = packing_for(kernel, packed, is_constant=is_constant)
+    packer = same_packer(module, made)
     if packer is None:
-        name, symbols = packer_name(kernel, packed), symbol_names(kernel)
-        packer = build_packer(name, symbols, packed, kernel.location)
+        packer = build_packer(packer_name(kernel, packed), symbols, made, kernel.location)
         module.body.block.insert_op_before(packer, kernel)
     pack_at_calls(module, kernel, packed, packer)
     return packer
+
+
+def packing_for(kernel: FuncOp, packed: Packed, *, is_constant: bool) -> tuple[Packed, tuple[str, ...]]:
+    """What the packing kernel for an argument is made for, and the symbols that its sizes are told in."""
+    if is_constant and packed.source.has_static_shape():
+        general = packed.of_any_size()
+        return general, symbols_of(memref_dims(general.source))
+    return packed, tuple(symbol_names(kernel))
 
 
 def packer_name(kernel: FuncOp, packed: Packed) -> str:
@@ -196,13 +213,11 @@ def pack_at_calls(module: ModuleOp, kernel: FuncOp, packed: Packed, packer: Func
 
 
 def same_packer(module: ModuleOp, packed: Packed) -> FuncOp | None:
-    """A packing kernel made before that does the same for a source of known size."""
-    if not packed.source.has_static_shape():
-        return None
+    """A packing kernel made before that does the same for a source of the same type."""
     for op in module.body.block.ops:
         if not isinstance(op, FuncOp) or op.attributes.get(PACKING) != packed.packing.attribute:
             continue
-        if op.function_type.inputs.data[0] == packed.source:
+        if op.function_type.inputs.data[-2] == packed.source:
             return op
     return None
 
@@ -265,11 +280,20 @@ def _pack_at_call(call: CallOp, symbols: Sequence[str], packed: Packed, packer: 
     type = memref_of(source)
     copy = AllocOp(memref_type(packed.packing.packed_dims(memref_dims(type)), type.element_type))
     copy.result.name_hint = f"{source.name_hint}_packed" if source.name_hint else "packed"
-    sizes = dict(zip(symbols, call.arguments, strict=False))
-    pack = CallOp(packer.sym_name.data, [*(sizes[name] for name in symbol_names(packer)), source, copy.result])
-    for op in (copy, pack):
+    names = symbol_names(packer)
+    if packed.source.has_static_shape():
+        # A packing kernel for all sizes has symbols of its own.
+        formal = memref_dims(cast("AnyMemRef", packer.function_type.inputs.data[-2]))
+        told = {str(dim): SizeOp(size) for dim, size in zip(formal, memref_dims(type), strict=True)}
+        counts = [told[name] for name in names]
+        sizes: list[SSAValue] = [count.result for count in counts]
+    else:
+        given = dict(zip(symbols, call.arguments, strict=False))
+        counts, sizes = [], [given[name] for name in names]
+    made = [copy, *counts, CallOp(packer.sym_name.data, [*sizes, source, copy.result])]
+    for op in made:
         op.location = call.location
-    block.insert_ops_before([copy, pack], call)
+    block.insert_ops_before(made, call)
     call.operands[position] = copy.result
 
 
@@ -408,9 +432,9 @@ def _copy_in_vectors(source: SSAValue, packing: Packing, dims: Sequence[Dim], lo
         if inner.trip_count != size:
             inner = tile_loops([inner], [min(rows, size)], ["mask"]).inners[0][0]
         vectorize_loops([inner])
-    elif packing.order[-1] == last and outer.threads is None and outer.trip_count:
+    elif packing.order[-1] == last and outer.threads is None and outer.trip_count != 0:
         enough = inner.trip_count is None or inner.trip_count >= lanes
-        if outer.trip_count % rows == 0 and size % lanes == 0 and enough:
+        if (outer.trip_count or 0) % rows == 0 and size % lanes == 0 and enough:
             tiled = tile_loops([outer, inner], [rows, lanes], ["peel", "peel"])
             vectorize_loops([inners[0] for inners in tiled.inners])
             for pair in zip(*(inners[1:] for inners in tiled.inners), strict=True):

@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from aicc.dialects.loops.functions import find_function
+from aicc.dialects.loops import CallOp
+from aicc.dialects.loops.attrs import memref_dims
+from aicc.dialects.loops.functions import find_function, symbol_names
 from aicc.lowering.context import make_context
 from aicc.transforms.loops_apply_schedules import LoopsApplySchedulesPass
 from aicc.transforms.loops_auto_schedule import LoopsAutoSchedulePass
@@ -45,6 +47,7 @@ def test_scheduled_kernels_run_natively(name: str):
     LoopsApplySchedulesPass().apply(make_context(), module)
     # The test calls the kernels itself.
     main = find_function(module, "main")
+    packed_types = {op.callee_name: op.arguments[-2].type for op in main.walk() if isinstance(op, CallOp)}
     main.detach()
     main.erase()
     kernels = {op.sym_name.data: op for op in module.body.block.ops if op.name == "func.func"}
@@ -53,8 +56,12 @@ def test_scheduled_kernels_run_natively(name: str):
         arguments = list(arrays)
         for position, array in enumerate(arrays):
             if (packer := kernels.get(f"k_pack{position}")) is not None:
-                arguments[position] = np.zeros(packer.args[-1].type.get_shape(), array.dtype)
-                native(module, f"k_pack{position}")(array, arguments[position])
+                copy = kernels["k"].args[len(case.symbols) + position].type
+                arguments[position] = np.zeros(copy.get_shape(), array.dtype)
+                dims = memref_dims(packer.args[-2].type)
+                known = dict(zip(map(str, dims), memref_dims(packed_types[f"k_pack{position}"]), strict=True))
+                told = [known[name] for name in symbol_names(packer)]
+                native(module, f"k_pack{position}")(*told, array, arguments[position])
         results = []
         for threads in (1, 2):
             shape = [dim if isinstance(dim, int) else size[dim] for dim in case.output_dims()]
