@@ -77,6 +77,21 @@ def refused(size: int, error: Exception) -> OutOfMemory:
     return OutOfMemory(f"the model needs {size / 2**30:.1f} GiB of memory, which the system refuses: {error}")
 
 
+def contiguous(array: np.ndarray) -> np.ndarray:
+    """
+    The array with its elements one after the other.
+
+    Raises:
+        OutOfMemory: if it must be copied for that, and there is not enough memory.
+    """
+    if not array.flags.c_contiguous:
+        ensure_available(array.nbytes)
+    try:
+        return np.ascontiguousarray(array)
+    except MemoryError as error:
+        raise refused(array.nbytes, error) from None
+
+
 def aligned_empty_at(shape: tuple[int, ...], dtype: np.dtype[Any], size: int) -> tuple[np.ndarray, int]:
     """
     An uninitialised C-ordered array of `size` bytes whose data start on a multiple of `ALIGNMENT` bytes, and where.

@@ -19,7 +19,7 @@ from aicc.runtime.compiled import CompiledProgram
 from aicc.runtime.errors import ProgramError
 from aicc.runtime.expressions import compile_expression
 from aicc.runtime.linker import Linked, LinkError, UnsupportedObject
-from aicc.runtime.memory import ALIGNMENT, aligned_empty, long_lived_blocks
+from aicc.runtime.memory import ALIGNMENT, aligned_empty, contiguous, long_lived_blocks
 from aicc.runtime.parallel import imports
 from aicc.runtime.profile import new_counters
 from aicc.runtime.threads import ThreadShare, default_threads, openmp_symbols
@@ -150,7 +150,7 @@ class LoadedProgram:
             if buffer.kind == "weight" and (buffer.kept or fresh):
                 if buffer.name not in program.weights:
                     raise ProgramError(f"the weight '{buffer.name}' is missing")
-                array = np.ascontiguousarray(program.weights[buffer.name])
+                array = contiguous(program.weights[buffer.name])
                 if buffer.name in gathered:
                     block = next(blocks)
                     block[...] = array.reshape(-1).view(np.uint8)

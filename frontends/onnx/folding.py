@@ -12,10 +12,10 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from aicc.dialects.graph.buffers import array_to_constant_attr
 from aicc.dialects.graph.choice import CastOp
 from aicc.dialects.graph.constants import ConstantOp
-from aicc.dialects.graph.dims import is_tensor
+from aicc.dialects.graph.dims import is_tensor, tensor_type
 from aicc.dialects.graph.dtypes import numpy_dtype
 from aicc.dialects.graph.interfaces import ExecutableOp
-from aicc.dialects.graph.movement import ReshapeOp
+from aicc.dialects.graph.movement import ExpandOp, ReshapeOp
 from aicc.dialects.graph.sizes import SizesOp
 from aicc.frontends.onnx.context import Handler, NodeContext, Output
 from aicc.frontends.onnx.shape_arithmetic import evaluate, result_dtype, sizes_in
@@ -27,12 +27,20 @@ FOLD_ELEMENTS = 4096
 GROW_ELEMENTS = 64
 """And those of more than this many only if they take no more bytes than what they are made of: bytes stay bytes."""
 
+MOST_REPEATED = 64 << 20
+"""Bytes of a constant of one repeated element that are stored; of more, what reads it is told of the one element."""
+
 
 def content_ops(value: Value, buffer_name: str) -> list[Operation]:
     """Ops whose last result is a tensor of known content."""
     assert value.content is not None
+    content = value.content
     if not value.symbolic:
-        return [ConstantOp(array_to_constant_attr(value.content, buffer_name), value.type)]
+        if content.nbytes > MOST_REPEATED and not any(content.strides):
+            one = content[(slice(1),) * content.ndim].reshape(())
+            scalar = ConstantOp(array_to_constant_attr(one, buffer_name), tensor_type((), value.type.element_type))
+            return [scalar, ExpandOp(scalar, content.shape)]
+        return [ConstantOp(array_to_constant_attr(content, buffer_name), value.type)]
     ops: list[Operation] = [SizesOp(sizes_in(value.content))]
     if value.content.ndim != 1:
         ops.append(ReshapeOp(ops[-1], value.content.shape))

@@ -17,12 +17,13 @@ from aicc.dialects.graph.reductions import ReduceSumOp
 from aicc.frontends.onnx.context import Handler, NodeContext
 from aicc.frontends.onnx.formulas import Formula
 
+_MOST_DISTANCES = 1024
+"""Distances between the items of an n-gram, each of which is looked for by ops of its own."""
+
 
 def _grams(ctx: NodeContext, length: int) -> np.ndarray:
     """The n-grams of one length in the pool, one a row."""
     pool, starts = ctx.attr_ints("pool_int64s"), ctx.attr_ints("ngram_counts")
-    if length > len(starts):
-        return np.empty((0, length), np.int64)
     end = starts[length] if length < len(starts) else len(pool)
     part = np.array(pool[starts[length - 1] : end], np.int64)
     if part.size % length:
@@ -36,11 +37,12 @@ def _counts(ctx: NodeContext, x: SSAValue, samples: Sequence[Dim], grams: np.nda
     if not isinstance(size, int):
         ctx.fail(f"rows have {size} items, expected a constant")
     total: SSAValue | None = None
-    # A single item has no distances.
-    for distance in range(1, (ctx.attr_int("max_skip_count") if length > 1 else 0) + 2):
+    # A single item has no distances; of more, the last one is still within the row.
+    most = min(ctx.attr_int("max_skip_count") + 1, (size - 1) // (length - 1)) if length > 1 else min(size, 1)
+    if most > _MOST_DISTANCES:
+        ctx.fail(f"{length}-grams are looked for at {most} distances, expected at most {_MOST_DISTANCES}")
+    for distance in range(1, most + 1):
         count = size - distance * (length - 1)
-        if count <= 0:
-            break
         found: SSAValue | None = None
         for item in range(length):
             part = ctx.emit(SliceOp(x, [0, distance * item], [rows, count], [1, 1]))
@@ -68,7 +70,8 @@ def _tfidf(ctx: NodeContext) -> SSAValue:
     width = int(places.max(initial=-1)) + 1
     result: SSAValue | None = None
     first = 0
-    for length in range(1, ctx.attr_int("max_gram_length") + 1):
+    # Longer ones than `ngram_counts` has places for are not in the pool.
+    for length in range(1, min(ctx.attr_int("max_gram_length"), len(ctx.attr_ints("ngram_counts"))) + 1):
         grams = _grams(ctx, length)
         if len(grams) and length >= ctx.attr_int("min_gram_length"):
             counts = _counts(ctx, x, samples, grams)

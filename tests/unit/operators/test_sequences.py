@@ -97,3 +97,21 @@ def test_n_grams():
         }  # fmt: skip
         check(*one_node("TfIdfVectorizer", [x], **attributes), [expected], levels=[2])
         check(*one_node("TfIdfVectorizer", [x[0]], **attributes), [expected[0]], levels=[])
+
+
+def test_n_grams_are_not_looked_for_past_the_end_of_a_row():
+    """At no distance, and of no length; else neither would be done with in this life."""
+    x, most = np.array([[3, 1, 2, 5, 1]]), (1 << 62)
+    expected = np.zeros((1, 2), np.float32)
+    for distance in range(1, 5):
+        for start in range(5 - distance):
+            expected[0, 1] += x[0, start] == 1 and x[0, start + distance] == 5
+            expected[0, 0] += x[0, start] == 3 and x[0, start + distance] == 1
+    attributes = {
+        "pool_int64s": [3, 1, 1, 5], "ngram_counts": [0, 0], "ngram_indexes": [0, 1], "mode": "TF",
+        "min_gram_length": 2, "max_gram_length": most, "max_skip_count": most,
+    }  # fmt: skip
+    check(*one_node("TfIdfVectorizer", [x], **attributes), [expected], levels=[2])
+    model, _ = one_node("TfIdfVectorizer", [np.zeros((1, 5000), np.int64)], **attributes)
+    with pytest.raises(ModelError, match="2-grams are looked for at 4999 distances, expected at most 1024"):
+        import_onnx(model)

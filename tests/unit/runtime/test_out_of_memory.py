@@ -3,7 +3,7 @@
 import numpy as np
 import onnx
 import pytest
-from onnx import helper
+from onnx import helper, numpy_helper
 
 import aicc
 from aicc.frontends.errors import ModelError
@@ -47,6 +47,27 @@ def test_absurd_results(weight: bool, level: int):
     compiled = aicc.compile(expanding([1 << 40], weight), opt_level=level, cache=False)
     with pytest.raises(OutOfMemory, match=r"the model needs \d+.\d GiB of memory"):
         compiled.run({"x": np.ones(1, np.float32)})
+
+
+def test_repeated_elements_that_are_to_be_stored():
+    for shape in ((1 << 50,), (1 << 30, 1 << 30)):
+        with pytest.raises(OutOfMemory, match=r"the model needs \d+.0 GiB of memory"):
+            memory.contiguous(np.broadcast_to(np.float32(1), shape))
+    stored = np.ones(3, np.float32)
+    assert memory.contiguous(stored) is stored
+
+
+def test_a_constant_of_one_repeated_element_takes_no_memory_where_it_is_fused():
+    fill = numpy_helper.from_array(np.array([-3], np.float32))
+    nodes = [
+        helper.make_node("ConstantOfShape", ["s"], ["t"], value=fill),
+        helper.make_node("Slice", ["t", "five", "eight"], ["n"]),
+        helper.make_node("Sub", ["x", "n"], ["y"]),
+    ]
+    weights = {"s": np.array([1 << 40]), "five": np.array([5]), "eight": np.array([8])}
+    compiled = aicc.compile(model(nodes, {"x": (np.float32, [1])}, ["y"], weights=weights), cache=False)
+    (result,) = compiled.run({"x": np.ones(1, np.float32)}).values()
+    np.testing.assert_array_equal(result, np.full(3, 4, np.float32))
 
 
 def test_what_a_small_constant_becomes_is_not_kept():
