@@ -77,19 +77,7 @@ def _check_bounds(loops: Sequence[ForOp]) -> None:
 
 def _header(old: ForOp, values: Sequence[SSAValue]) -> ForOp:
     """A loop like `old` that carries `values`, with an empty body."""
-    loop = ForOp(
-        old.lower_map.data,
-        old.lower_operands,
-        old.upper_map.data,
-        old.upper_operands,
-        old.step_value,
-        None,
-        values,
-        old.kind.data,
-        old.label.data,
-        dict(old.attributes),
-    )
-    loop.location = old.location
+    loop = old.carrying(values)
     for before, after in zip(old.block.args, loop.block.args, strict=True):
         after.name_hint = before.name_hint
     return loop

@@ -117,21 +117,8 @@ def _same_splat(one: object, other: object) -> bool:
 def _join(loop: ForOp, rests: list[_Rest]) -> None:
     block = loop.parent
     assert block is not None
-    new = ForOp(
-        loop.lower_map.data,
-        loop.lower_operands,
-        loop.upper_map.data,
-        loop.upper_operands,
-        loop.step_value,
-        None,
-        [rest.total.value for rest in rests],
-        loop.kind.data,
-        loop.label.data,
-        dict(loop.attributes),
-    )
-    new.location = loop.location
+    new = loop.carrying([rest.total.value for rest in rests])
     loop.induction.replace_all_uses_with(new.induction)
-    new.induction.name_hint = loop.induction.name_hint
     combines = [value.owner for value in loop.yielded]
     last = loop.block.last_op
     assert last is not None

@@ -265,21 +265,9 @@ class _Narrowing:
 
     def _open(self, loop: ForOp) -> None:
         """Puts a loop that carries parts in front of a loop, and moves its body there."""
-        new = ForOp(
-            loop.lower_map.data,
-            loop.lower_operands,
-            loop.upper_map.data,
-            loop.upper_operands,
-            loop.step_value,
-            None,
-            self._flat(loop.inits, loop.iter_args),
-            loop.kind.data,
-            loop.label.data,
-            dict(loop.attributes),
-        )
+        new = loop.carrying(self._flat(loop.inits, loop.iter_args))
         self._put(loop, new)
         loop.induction.replace_all_uses_with(new.induction)
-        new.induction.name_hint = loop.induction.name_hint
         place = 0
         for argument, result in zip(loop.iter_args, loop.results, strict=True):
             count = len(self.parts) if argument in self.web.values else 1

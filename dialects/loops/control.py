@@ -155,6 +155,24 @@ class ForOp(IRDLOperation):
             regions=[Region(body) if isinstance(body, Block) else body],
         )
 
+    def carrying(self, inits: Sequence[SSAValue]) -> ForOp:
+        """A loop of the same iterations that carries `inits`, with an empty body to be filled in."""
+        loop = ForOp(
+            self.lower_map.data,
+            self.lower_operands,
+            self.upper_map.data,
+            self.upper_operands,
+            self.step_value,
+            None,
+            inits,
+            self.kind.data,
+            self.label.data,
+            dict(self.attributes),
+        )
+        loop.location = self.location
+        loop.induction.name_hint = self.induction.name_hint
+        return loop
+
     @property
     def block(self) -> Block:
         """The one block of the body."""
