@@ -16,6 +16,7 @@ from math import gcd, prod
 
 from xdsl.ir import SSAValue
 
+from aicc.dialects.graph.dims import lower_bound
 from aicc.dialects.schedule.ops import TileOp
 from aicc.transforms.auto_schedule_common import (
     Kernel,
@@ -323,6 +324,9 @@ def _best_order(
         at = next((i for i, level in enumerate(choices) if level.loop is row), None)
         if block:
             if at is None or choices[at].trips < 2 * block or len(free) < 2 or choices[at].loop.limit:
+                continue
+            if (lower_bound(choices[at].loop.extent or 0) or 0) < 0:
+                # What is left over of rows begins at the larger of two numbers, and is not to be tiled.
                 continue
             whole = choices[at]
             choices[at : at + 1] = [

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 import numpy as np
-from xdsl.dialects.builtin import i1
+from xdsl.dialects.builtin import bf16, f16, f32, f64, i1
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from aicc.dialects.graph import activations, arithmetic, choice, comparison, functions
 from aicc.dialects.graph.bitcast import BitcastOp
-from aicc.dialects.graph.dtypes import bit_width, is_float, is_integer, is_narrow_float
+from aicc.dialects.graph.dtypes import bit_width, element_type, is_integer, is_narrow_float, numpy_dtype
 from aicc.dialects.graph.movement import ExpandOp, ReshapeOp
 from aicc.dialects.graph.narrow import ROUND_MODES, round_mode_named
 from aicc.frontends.onnx.broadcast import second_operand, slope
@@ -46,17 +46,51 @@ def _mod(ctx: NodeContext) -> SSAValue:
     return ctx.emit(op(ctx.ssa(0), ctx.ssa(1)))
 
 
+_DIGITS: Mapping[Attribute, tuple[int, int]] = {f16: (11, 5), bf16: (8, 8), f32: (24, 8), f64: (53, 11)}
+"""Of the types of floats: the binary digits that integers may have to be among their values, and of exponents."""
+
+
 def _pow(ctx: NodeContext) -> SSAValue:
-    """The exponent may be of another type; the result has that of the base."""
+    """The exponent may be of another type; the result has that of the base. Computed in one that holds both."""
     base, exponent = ctx.element(0), ctx.element(1)
     if base == exponent:
         return ctx.emit(arithmetic.PowOp(ctx.ssa(0), second_operand(ctx)))
-    if is_float(base) and (not is_float(exponent) or bit_width(exponent) <= bit_width(base)):
-        return ctx.emit(arithmetic.PowOp(ctx.ssa(0), ctx.emit(choice.CastOp(ctx.ssa(1), base))))
+    content = ctx.value(1).content
+    if content is not None and content.dtype != object and _is_exact(content, base):
+        common = base
+    else:
+        common = _common_type(base, exponent)
+    power = ctx.emit(arithmetic.PowOp(_input_as(ctx, 0, common), _input_as(ctx, 1, common)))
+    return power if common == base else ctx.emit(choice.CastOp(power, base))
+
+
+def _is_exact(content: np.ndarray, element: Attribute) -> bool:
+    """Whether a type has all these numbers."""
+    with np.errstate(all="ignore"):
+        return bool((content.astype(numpy_dtype(element)).astype(content.dtype) == content).all())
+
+
+def _common_type(base: Attribute, exponent: Attribute) -> Attribute:
+    """The smallest type that has the values of both: whether a large exponent is odd gives a power its sign."""
     if is_integer(base) and is_integer(exponent):
-        return ctx.emit(arithmetic.PowOp(ctx.ssa(0), ctx.emit(choice.CastOp(ctx.ssa(1), base))))
-    wide = ctx.emit(choice.CastOp(ctx.ssa(0), exponent))
-    return ctx.emit(choice.CastOp(ctx.emit(arithmetic.PowOp(wide, ctx.ssa(1))), base))
+        common = np.result_type(numpy_dtype(base), numpy_dtype(exponent))
+        return element_type(common) if common.kind in "iu" else base
+    wanted = [base, exponent]
+    for common in (*(type for type in wanted if type in _DIGITS), f32, f64):
+        if all(_holds(common, type) for type in wanted):
+            return common
+    return f64
+
+
+def _holds(common: Attribute, type: Attribute) -> bool:
+    """Whether a float type has all values of a type."""
+    (digits, exponents), (own, range) = _DIGITS[common], _DIGITS.get(type, (bit_width(type), 0))
+    return own <= digits and range <= exponents
+
+
+def _input_as(ctx: NodeContext, position: int, element: Attribute) -> SSAValue:
+    value = ctx.ssa(position)
+    return value if ctx.element(position) == element else ctx.emit(choice.CastOp(value, element))
 
 
 def _prelu(ctx: NodeContext) -> SSAValue:

@@ -158,6 +158,12 @@ def test_bit_shift():
         (np.array([2, 3], np.int32), np.array([0.5, 2.0], np.float32), np.array([1, 9], np.int32)),
         (np.array([4.0], np.float32), np.array([0.5], np.float64), np.array([2.0], np.float32)),
         (np.array([3], np.int64), np.array([4], np.int32), np.array([81], np.int64)),
+        # Odd, as an integer of 32 bits and in f64; not in f32 or bf16.
+        (np.array([-2], np.float32), np.array([2**32 - 1], np.uint32), np.array([-np.inf], np.float32)),
+        (np.array([-1], ml_dtypes.bfloat16), np.array([257], np.int16), np.array([-1], ml_dtypes.bfloat16)),
+        # No exponent of 8 bits.
+        (np.array([2], np.int8), np.array([256], np.int32), np.array([0], np.int8)),
+        (np.array([1, 2], np.uint32), np.array([-1, -1], np.int8), np.array([1, 0], np.uint32)),
     ],
 )
 def test_pow_of_mixed_types_has_the_type_of_the_base(base, exponent, expected):
