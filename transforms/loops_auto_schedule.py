@@ -66,6 +66,10 @@ SYMBOLIC_BATCH = 4.0
 """The same where results lie apart along the loop: it is a batch then, often of one."""
 
 
+SHORT_ROW = 2
+"""Registers that a row of an image fills, at most, for rows to be taken together: one alone leaves much of a block."""
+
+
 def can_vectorize(loop: ForOp) -> bool:
     """Whether all ops in the loop have a vector form along it."""
     try:
@@ -161,12 +165,12 @@ def merge_rows(kernel: Kernel, nest: Nest) -> Nest:
 
 
 def _lengthen_rows(kernel: Kernel, nest: Nest) -> Nest:
-    """Collapses the innermost loop into the one around it as long as it is shorter than a register: images of 7x7."""
-    width = vector_width(nest, kernel.facts)
+    """Collapses the innermost loop into the one around it as long as it is short: rows of images of 7x7 or 28x28."""
+    most = SHORT_ROW * vector_width(nest, kernel.facts)
     while len(nest.parallel) > 1:
         outer, inner = nest.parallel[-2:]
         known = isinstance(inner.extent, int) and isinstance(outer.extent, int)
-        if not known or not 1 < inner.trips < width or not collapsible(nest, outer, inner):
+        if not known or not 1 < inner.trips <= most or not collapsible(nest, outer, inner):
             break
         nest = _merge(kernel, nest, lambda nest: nest.parallel[-2:])
     return nest

@@ -95,6 +95,25 @@ func.func private @image(%x: memref<7x7x240xf32>, %o: memref<240x7x7xf32>)
 
 // -----
 
+// Rows of 56 pixels are long enough.
+// CHECK-LABEL: transform.named_sequence @wide_schedule
+// CHECK-NOT:     schedule.collapse
+// CHECK:         blocks of 16 x 16 are transposed in registers
+func.func private @wide(%x: memref<56x56x240xf32>, %o: memref<240x56x56xf32>)
+    attributes {aicc.kernel, aicc.symbols = [], aicc.num_outputs = 1 : i64} {
+  loops.for "s0_d0" %c = 0 to 240 parallel {
+    loops.for "s0_d1" %i = 0 to 56 parallel {
+      loops.for "s0_d2" %j = 0 to 56 parallel {
+        %v = loops.load %x[%i, %j, %c] : memref<56x56x240xf32> to f32
+        loops.store %v, %o[%c, %i, %j] : f32 to memref<240x56x56xf32>
+      }
+    }
+  }
+  func.return
+}
+
+// -----
+
 // With space around the image, its rows do not follow each other.
 // CHECK-LABEL: transform.named_sequence @framed_schedule
 // CHECK-NOT:     schedule.collapse
