@@ -170,7 +170,7 @@ transform.named_sequence @bypass_caches_c1(%k: !transform.any_op) {
 
 // C0 of all steps.
 transform.named_sequence @other_attribute(%k: !transform.any_op) {
-  // expected-error@+1 {{attribute 'bogus' is not known, expected one of grain, least, part, why, work}}
+  // expected-error@+1 {{attribute 'bogus' is not known, expected one of grain, least, part, why, within, work}}
   schedule.parallelize %k {bogus}
   transform.yield
 }
