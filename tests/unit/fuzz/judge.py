@@ -213,8 +213,11 @@ def check_node(
     arrays = [*feeds.values(), *known]
     if not inside.isdisjoint(RECURRENT) and any(a.dtype == np.int32 and not a.all() for a in arrays):
         return  # After no steps the last state is the first one; onnxruntime says 0.
-    if "ReduceMean" in inside and any(a.dtype == np.int64 and (abs(a.astype(float)) > 2**53).any() for a in arrays):
-        return  # Sums wrap; peers compute in f64.
+    wide = any(a.dtype == np.int64 and (abs(a.astype(float)) > 2**26).any() for a in arrays)
+    if wide and not inside.isdisjoint({"ReduceMean", "ReduceSumSquare"}):
+        return  # Sums and squares wrap; peers compute in f64.
+    if operator == "Unsqueeze" and _in_any_order(model.graph.node[0]):
+        return  # The reference inserts one axis after the other.
     if "ReduceMean" in inside and any(a.dtype.kind in "iu" and not a.size for a in arrays):
         return  # There is no integer for the mean of nothing.
     if "AffineGrid" in inside and any(a.dtype == np.int64 and a.shape in ((4,), (5,)) and 1 in a[2:] for a in arrays):
@@ -269,6 +272,12 @@ def _gives_its_number(loop: onnx.NodeProto) -> bool:
     """Whether the body has the number of the iteration among its results."""
     (body,) = (attribute.g for attribute in loop.attribute if attribute.name == "body")
     return body.input[0].name in {value.name for value in body.output}
+
+
+def _in_any_order(node: onnx.NodeProto) -> bool:
+    """Whether axes are not in ascending order."""
+    axes = next((list(attribute.ints) for attribute in node.attribute if attribute.name == "axes"), [])
+    return axes != sorted(axes)
 
 
 def _steps_over_its_window(node: onnx.NodeProto) -> bool:
