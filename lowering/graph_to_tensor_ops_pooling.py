@@ -41,7 +41,7 @@ def lower_max_pool(op: MaxPoolOp, b: OpBuilder) -> Sequence[SSAValue]:
     acc = accumulator_type(element)
     unsigned = is_unsigned(element)
     symbols = Symbols()
-    axes = op.window_axes()
+    axes = [axis.without_outer_taps() for axis in op.window_axes()]
     fill = lowest(element) if any(map(may_leave, axes)) else None
     outer = [AffineExpr.dimension(0), AffineExpr.dimension(1)]
     x = Read(op.x, [*outer, *taps(axes, 2, len(dims), symbols)], fill)
@@ -83,6 +83,7 @@ def _summed(op: PoolOp, b: OpBuilder, finish: ScalarFunction | None, axes: Seque
     element = element_type_of(op.result)
     acc = accumulator_type(element)
     symbols = Symbols()
+    axes = [axis.without_outer_taps() for axis in axes]
     fill = scalar_constant(0, element) if any(map(may_leave, axes)) else None
     outer = [AffineExpr.dimension(0), AffineExpr.dimension(1)]
     x = Read(op.x, [*outer, *taps(axes, 2, len(dims), symbols)], fill)
@@ -138,7 +139,7 @@ def lower_arg_max_pool(op: ArgMaxPoolOp, b: OpBuilder) -> Sequence[SSAValue]:
     element = element_type_of(op.x)
     acc = accumulator_type(element)
     symbols = Symbols()
-    axes = op.window_axes()
+    axes = [axis.without_outer_taps() for axis in op.window_axes()]
     fill = lowest(element) if any(map(may_leave, axes)) else None
     outer = [AffineExpr.dimension(0), AffineExpr.dimension(1)]
     x = Read(op.x, [*outer, *taps(axes, 2, len(dims), symbols)], fill)

@@ -8,7 +8,7 @@ those outside `[0, size)` are padding, of which there are `low` elements before 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
@@ -59,6 +59,25 @@ class WindowAxis:
         # Rounded up, the last window starts within the axis or the padding before it.
         pads = (self.low,) if self.ceil_mode else (self.low, self.high)
         return all(provably_at_least(self.kernel - 1 - pad, 0) for pad in pads)
+
+    def without_outer_taps(self) -> WindowAxis:
+        """
+        As many windows without the first and last taps that lie in the padding of every one; at least one tap is left.
+
+        What is absurd in a kernel as large as its padding costs nothing then.
+        """
+        size, kernel, low, count = self.size, self.kernel, self.low, self.count()
+        if not (isinstance(size, int) and isinstance(kernel, int) and isinstance(low, int) and isinstance(count, int)):
+            return self
+        first = max(-((low - (count - 1) * self.stride) // -self.dilation), 0)  # The first one inside the last window.
+        last = min((size - 1 + low) // self.dilation, kernel - 1)  # And the last one inside the first.
+        if count < 1 or (first == 0 and last == kernel - 1):
+            return self
+        if last < first:
+            first = last = 0
+        low -= first * self.dilation
+        end = (count - 1) * self.stride + (last - first) * self.dilation + 1
+        return replace(self, kernel=last - first + 1, low=low, high=end - size - low, ceil_mode=False)
 
     def check(self, axis: int) -> Check | None:
         """That at least the place for no window at all is there; None if that is certain."""

@@ -162,3 +162,22 @@ def test_max_unpool_to_a_larger_shape(known):
     expected = np.zeros((1, 1, 5, 6), np.float32)
     expected[0, 0, [1, 1, 3, 3], [1, 3, 1, 3]] = x.reshape(-1)
     np.testing.assert_array_equal(aicc.compile(made, cache=False).run(feeds)["y"], expected)
+
+
+@pytest.mark.parametrize("level", [0, 2])
+def test_windows_as_large_as_their_padding(level: int):
+    """What they take is the time that their elements need, not that of the padding."""
+    half, x = 1 << 39, np.random.default_rng(5).standard_normal((1, 2, 8)).astype(np.float32)
+    window = {"kernel_shape": [2 * half], "pads": [half, half]}
+    nodes = [
+        helper.make_node("MaxPool", ["x"], ["a", "i"], **window),
+        helper.make_node("AveragePool", ["x"], ["b"], count_include_pad=0, **window),
+        helper.make_node("AveragePool", ["x"], ["c"], count_include_pad=1, **window),
+    ]
+    compiled = aicc.compile(model(nodes, {"x": (np.float32, x.shape)}, list("aibc")), opt_level=level, cache=False)
+    largest, places, mean, share = compiled.run({"x": x}).values()
+    # Window o is from element o - half to o + half - 1, among which are all that there are.
+    np.testing.assert_array_equal(largest, np.repeat(x.max(2, keepdims=True), 9, 2))
+    np.testing.assert_array_equal(places, np.repeat(x.argmax(2)[..., None] + [[0], [8]], 9, 2))
+    np.testing.assert_allclose(mean, np.repeat(x.mean(2, keepdims=True), 9, 2), rtol=1e-5)
+    np.testing.assert_allclose(share, np.repeat(x.sum(2, keepdims=True) / (2 * half), 9, 2), rtol=1e-5)
