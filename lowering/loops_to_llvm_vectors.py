@@ -44,17 +44,27 @@ _SUMS: dict[tuple[str, bool], tuple[type[Operation], type[Operation]]] = {
 
 
 def lower_broadcast(fn: FunctionLowering, op: BroadcastOp) -> None:
-    """`loops.broadcast`: rows are shared, and a scalar row becomes a splat."""
+    """`loops.broadcast`: rows are shared, and a scalar row becomes a splat, as does each lane of a vector of rows."""
     source = fn.rows(op.value)
     target = lanes_of(op.result.type)
-    have = source.shape if source.shape else (1,) * len(target)
+    have = (*source.shape, *(1,) * (len(target) - len(source.shape)))
     spread = target[-1] if have[-1] == 1 else 1
-    rows = [fn.splat(row, spread) for row in source.rows]
+    if 0 < len(source.shape) < len(target):
+        rows = [_spread_lane(fn, row, lane, spread) for row in source.rows for lane in range(source.shape[-1])]
+    else:
+        rows = [fn.splat(row, spread) for row in source.rows]
     result = [
         rows[_row_index(have, [0 if size == 1 else at for size, at in zip(have, position, strict=False)])]
         for position in product(*(range(size) for size in target[:-1]))
     ]
     fn.set(op.result, result)
+
+
+def _spread_lane(fn: FunctionLowering, row: SSAValue, lane: int, lanes: int) -> SSAValue:
+    """One lane of a row in all of `lanes`."""
+    if lanes == 1 or lanes_in(row) == 1:
+        return fn.splat(fn.lane(row, lane), lanes)
+    return fn.shuffle(row, row, [lane] * lanes)
 
 
 def _row_index(shape: Sequence[int], position: Sequence[int]) -> int:
@@ -80,9 +90,9 @@ def lower_reduce(fn: FunctionLowering, op: ReduceOp) -> None:
         groups.setdefault(tuple(position[axis] for axis in kept), []).append(row)
     combined = [_tree(fn, kind, group) for group in groups.values()]
     if last in axes:
-        scalars = [_across(fn, kind, row) for row in combined]
         lanes = shape[kept[-1]] if kept else 1
-        combined = [fn.row_of(scalars[start : start + lanes]) for start in range(0, len(scalars), lanes)]
+        starts = range(0, len(combined), lanes)
+        combined = [_across_rows(fn, kind, combined[start : start + lanes]) for start in starts]
     fn.set(op.result, [from_f32(fn, row, element) if small else row for row in combined])
 
 
@@ -104,6 +114,31 @@ def _tree(fn: FunctionLowering, kind: str, rows: list[SSAValue]) -> SSAValue:
         paired = [fn.emit(two, pair, pair[0].type, properties) for pair in zip(rows[::2], rows[1::2], strict=False)]
         rows = paired + rows[len(rows) & ~1 :]
     return rows[0]
+
+
+def _across_rows(fn: FunctionLowering, kind: str, rows: Sequence[SSAValue]) -> SSAValue:
+    """
+    The lanes of each row combined, as the lanes of one row.
+
+    Halves of two rows make one row of both while there are several: that takes about as many ops for all rows as for
+    one, and combines the same lanes.
+    """
+    count, lanes = len(rows), lanes_in(rows[0])
+    if count == 1 or count & (count - 1) or lanes & (lanes - 1) or lanes < count:
+        return fn.row_of([_across(fn, kind, row) for row in rows])
+    two, _, properties = _ops(kind, _is_float(rows[0]))
+    left, length = list(rows), lanes
+    while length > 1:
+        # Each of `left` has parts of so many lanes, each part of one old row; their halves are combined.
+        half = length // 2
+        pairs = list(zip(left[::2], left[1::2], strict=True)) if len(left) > 1 else [(left[0], left[0])]
+        parts = lanes_in(left[0]) // length * (2 if len(left) > 1 else 1)
+        lower = [length * part + lane for part in range(parts) for lane in range(half)]
+        upper = [lane + half for lane in lower]
+        halves = [(fn.shuffle(*pair, lower), fn.shuffle(*pair, upper)) for pair in pairs]
+        left = [fn.emit(two, pair, pair[0].type, properties) for pair in halves]
+        length = half
+    return left[0]
 
 
 def _across(fn: FunctionLowering, kind: str, row: SSAValue) -> SSAValue:

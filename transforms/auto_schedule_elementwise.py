@@ -14,9 +14,9 @@ from aicc.dialects.loops import LoadOp
 from aicc.transforms.auto_schedule_bypass import bypassing
 from aicc.transforms.auto_schedule_common import Kernel, vector_width
 from aicc.transforms.auto_schedule_threads import Shared, certain_trips, spread
-from aicc.transforms.loops_collapse import merge_position, needed_alone
+from aicc.transforms.loops_collapse import collapse_loops, merge_position, needed_alone
 from aicc.transforms.loops_dependence import root_of
-from aicc.transforms.loops_facts import Access, Loop, Nest
+from aicc.transforms.loops_facts import Access, Loop, Nest, analyse_nest
 from aicc.transforms.loops_pack import kernel_buffers
 
 LIGHT_BODY = 12
@@ -46,6 +46,17 @@ def collapsible(nest: Nest, outer: Loop, inner: Loop) -> bool:
         return False
     # An index that is used by itself, as where elements are padded, is the remainder of a division by a number.
     return isinstance(inner.extent, int) or not any(needed_alone(loop.op, merged) for loop in (outer, inner))
+
+
+def merge_loops(kernel: Kernel, nest: Nest, outer: Loop, inner: Loop) -> Nest:
+    """Collapses two loops of the nest that are `collapsible`, and returns the facts of the new nest."""
+    writer = kernel.writer
+    writer.collapse(writer.loop(outer.label), writer.loop(inner.label), "contiguous together")
+    top = nest.top
+    merged = collapse_loops(outer.op, inner.op)
+    found = analyse_nest(merged if outer.op is top else top)
+    assert found is not None, "collapsing keeps the form of a nest"
+    return found
 
 
 def lane_order(kernel: Kernel, nest: Nest) -> list[Loop]:

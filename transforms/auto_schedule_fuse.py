@@ -15,6 +15,7 @@ from xdsl.ir import SSAValue
 from aicc.dialects.graph.dims import provably_equal
 from aicc.dialects.loops import ForOp, LoadOp, StoreOp
 from aicc.transforms.auto_schedule_common import Kernel
+from aicc.transforms.auto_schedule_elementwise import collapsible, merge_loops
 from aicc.transforms.loops_buffers import shrink_buffers
 from aicc.transforms.loops_dependence import root_of
 from aicc.transforms.loops_facts import Loop, Nest, analyse_nest, guess
@@ -115,8 +116,25 @@ def fuse_neighbours(kernel: Kernel, tops: Sequence[ForOp]) -> None:
             end += 1
         if end > start:
             # One depth for the whole run of nests.
-            _fuse_run(kernel, list(tops[start : end + 1]), min(depths[start:end]))
+            run, depth = _merge_rows(kernel, nests[start : end + 1], min(depths[start:end]))
+            _fuse_run(kernel, run, depth)
         start = end + 1
+
+
+def _merge_rows(kernel: Kernel, nests: Sequence[Nest | None], depth: int) -> tuple[list[ForOp], int]:
+    """
+    Collapses the loops around rows, innermost first, as far as that is possible in all nests.
+
+    The rows of all images of a batch, say, are counted as one sequence then. Returns the outermost loops of the nests,
+    and how many of the leading loops are around rows.
+    """
+    found = [nest for nest in nests if nest is not None]
+    for inner in range(depth - 1, 0, -1):
+        if not all(collapsible(nest, *nest.parallel[inner - 1 : inner + 1]) for nest in found):
+            continue
+        found = [merge_loops(kernel, nest, *nest.parallel[inner - 1 : inner + 1]) for nest in found]
+        depth -= 1
+    return [nest.top for nest in found], depth
 
 
 def _fuse_run(kernel: Kernel, loops: list[ForOp], depth: int) -> None:

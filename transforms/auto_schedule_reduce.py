@@ -18,7 +18,7 @@ from aicc.transforms.loops_cost import FMA_PORTS, LOAD_PORTS
 from aicc.transforms.loops_facts import Loop, Nest
 from aicc.transforms.loops_nest import StepError
 from aicc.transforms.loops_tile import count_nests
-from aicc.transforms.loops_vectorize import Axis, plan_vectors
+from aicc.transforms.loops_vector_plan import Axis, plan_vectors
 from aicc.transforms.target_facts import TargetFacts
 
 LIGHT_BODY = 8
@@ -78,7 +78,7 @@ def lanes_for(kernel: Kernel, nest: Nest, loop: Loop) -> int:
     return most * width
 
 
-def _shared_rows(kernel: Kernel, nest: Nest, loops: Sequence[Loop]) -> Loop | None:
+def shared_rows(kernel: Kernel, nest: Nest, loops: Sequence[Loop]) -> Loop | None:
     """The rows around the one loop along lanes, if they read some operand anew that is the same for all of them."""
     if len(nest.chains) != 1 or len(nest.chains[0]) != 1 or not nest.parallel:
         return None
@@ -123,7 +123,7 @@ def _schedule_rows(kernel: Kernel, nest: Nest, loop: Loop, row: Loop) -> None:
 def schedule_reductions(kernel: Kernel, nest: Nest, loops: Sequence[Loop]) -> None:
     """Writes the schedule of a nest with one reduction of each chain along lanes."""
     writer = kernel.writer
-    if (row := _shared_rows(kernel, nest, loops)) is not None:
+    if (row := shared_rows(kernel, nest, loops)) is not None:
         _schedule_rows(kernel, nest, loops[0], row)
         return
     for loop in loops:

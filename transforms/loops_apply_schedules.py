@@ -22,7 +22,7 @@ from xdsl.dialects.builtin import FunctionType, ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.dialects.transform import NamedSequenceOp
 from xdsl.dialects.transform import YieldOp as SequenceYieldOp
-from xdsl.ir import Operation, Region, SSAValue
+from xdsl.ir import Attribute, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from aicc.dialects.graph.dims import Dim, ShapeAttr, symbols_of
@@ -44,6 +44,7 @@ from aicc.dialects.schedule.ops import (
     VectorizeOp,
 )
 from aicc.dialects.schedule.reductions import PartialResultsOp, SplitReductionOp
+from aicc.dialects.schedule.rows import TileSomeOp, VectorizeRowsOp
 from aicc.transforms.auto_schedule_callers import constant_buffers
 from aicc.transforms.diagnostics import fail, note, warn
 from aicc.transforms.kernel_clock import kernel_time
@@ -70,8 +71,9 @@ from aicc.transforms.loops_split import split_loop
 from aicc.transforms.loops_split_reduction import split_reduction
 from aicc.transforms.loops_stage import stage_input
 from aicc.transforms.loops_tile import tile_loops
+from aicc.transforms.loops_tile_some import tile_some
 from aicc.transforms.loops_unroll import unroll_loop
-from aicc.transforms.loops_vectorize import vectorize_loops
+from aicc.transforms.loops_vectorize import vectorize_loops, vectorize_rows
 from aicc.transforms.schedule_writer import ATTRIBUTE, AUTOMATIC, SUFFIX
 
 
@@ -147,6 +149,13 @@ def _tile(run: Run, op: TileOp) -> None:
     run.handles.update(zip(op.results, lists, strict=True))
 
 
+def _tile_some(run: Run, op: TileSomeOp) -> None:
+    most = _size(run, "most", op, op.most)
+    made = [tile_some(loop, op.size.value.data, most) for loop in run.loops(op, op.loop)]
+    for position, result in enumerate(op.results):
+        run.handles[result] = [loops[position] for loops in made]
+
+
 def _interchange(run: Run, op: InterchangeOp) -> None:
     lists: list[list[Operation]] = [[] for _ in op.results]
     for loops in run.zipped(op, op.loops):
@@ -200,6 +209,13 @@ def _vectorize(run: Run, op: VectorizeOp) -> None:
         vectorize_loops(loops)
 
 
+def _vectorize_rows(run: Run, op: VectorizeRowsOp) -> None:
+    rows = run.loops(op, op.rows)
+    if len(rows) != 1:
+        fail(op, f"the handle of the rows stands for {len(rows)} loops, expected one")
+    vectorize_rows(rows[0], [loop for handle in op.lanes for loop in run.loops(op, handle)])
+
+
 def _parallelize(run: Run, op: ParallelizeOp) -> None:
     worth = _worth(run, op)
     for loops in run.zipped(op, op.loops):
@@ -210,13 +226,18 @@ def _worth(run: Run, op: ParallelizeOp) -> tuple[Dim, int] | None:
     """What all iterations do together, and how much of it is worth a thread, if that is how the step tells."""
     if op.work is None or op.part is None:
         return None
-    if not isinstance(op.work, ShapeAttr) or len(op.work.data) != 1:
-        fail(op, f"work is {op.work}, expected one size: #graph.shape<...>")
+    return _size(run, "work", op, op.work), op.part.value.data
+
+
+def _size(run: Run, what: str, op: Operation, value: Attribute) -> Dim:
+    """A size that a step names, of symbols of the kernel."""
+    if not isinstance(value, ShapeAttr) or len(value.data) != 1:
+        fail(op, f"{what} is {value}, expected one size: #graph.shape<...>")
     known = symbol_names(run.kernel)
-    for name in symbols_of(op.work.data):
+    for name in symbols_of(value.data):
         if name not in known:
-            fail(op, f"work names '{name}', expected sizes of the kernel: {', '.join(known) or 'it has none'}")
-    return op.work.data[0], op.part.value.data
+            fail(op, f"{what} names '{name}', expected sizes of the kernel: {', '.join(known) or 'it has none'}")
+    return value.data[0]
 
 
 def _pack(run: Run, op: PackOp) -> None:
@@ -245,8 +266,10 @@ _STEPS: dict[type[Operation], Callable[[Run, Operation], None]] = {
     SplitReductionOp: _split_reduction,
     StageOp: _stage,
     TileOp: _tile,
+    TileSomeOp: _tile_some,
     UnrollOp: _unroll,
     VectorizeOp: _vectorize,
+    VectorizeRowsOp: _vectorize_rows,
 }  # pyright: ignore[reportAssignmentType]
 
 

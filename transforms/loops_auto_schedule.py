@@ -32,6 +32,7 @@ from aicc.transforms.auto_schedule_common import Kernel, vector_width
 from aicc.transforms.auto_schedule_elementwise import (
     collapsible,
     lane_order,
+    merge_loops,
     schedule_elementwise,
     transposed_block,
 )
@@ -39,17 +40,17 @@ from aicc.transforms.auto_schedule_fuse import fuse_rows, top_loops
 from aicc.transforms.auto_schedule_lanes import lane_cycles, schedule_lanes
 from aicc.transforms.auto_schedule_parts import in_parts
 from aicc.transforms.auto_schedule_pixels import merge_pixels
-from aicc.transforms.auto_schedule_reduce import best_reductions, reduce_cycles, schedule_reductions
+from aicc.transforms.auto_schedule_reduce import best_reductions, reduce_cycles, schedule_reductions, shared_rows
+from aicc.transforms.auto_schedule_rows import Rows, rows_of, schedule_rows
 from aicc.transforms.auto_schedule_stream import schedule_stream, streamed
 from aicc.transforms.auto_schedule_threads import AROUND_SHARES, Shared, certain_trips, enough_around, spread
 from aicc.transforms.kernel_clock import kernel_time
 from aicc.transforms.kernel_unit import KernelUnit
-from aicc.transforms.loops_collapse import collapse_loops
 from aicc.transforms.loops_facts import Loop, Nest, analyse_nest, loop_facts
 from aicc.transforms.loops_index import fold_index_ops
 from aicc.transforms.loops_nest import StepError, perfect_nest
 from aicc.transforms.loops_split import split_loop
-from aicc.transforms.loops_vectorize import Axis, plan_vectors
+from aicc.transforms.loops_vector_plan import Axis, plan_vectors
 from aicc.transforms.schedule_writer import ATTRIBUTE, SUFFIX, ScheduleWriter
 from aicc.transforms.target_facts import TargetFacts, facts_of
 
@@ -108,7 +109,7 @@ def schedule_nest(kernel: Kernel, nest: Nest) -> None:
             choices.append((cycles, -len(choices), step))
     reductions = best_reductions(nest, lambda loop: can_vectorize(loop.op), kernel.facts)
     if reductions is not None:
-        step = partial(schedule_reductions, kernel, nest, reductions)
+        step = partial(_schedule_sums, kernel, nest, reductions)
         choices.append((reduce_cycles(kernel, nest, reductions), -len(choices), step))
     if choices:
         min(choices)[2]()
@@ -125,6 +126,24 @@ def _shared_out(kernel: Kernel, nest: Nest) -> Nest:
 def _lane(kernel: Kernel, nest: Nest) -> Loop | None:
     """The loop along the lanes of a nest without reductions."""
     return next((loop for loop in lane_order(kernel, nest) if can_vectorize(loop.op)), None)
+
+
+def _schedule_sums(kernel: Kernel, nest: Nest, reductions: Sequence[Loop]) -> None:
+    """Strategy "reduce", for several rows at once where that is worth it."""
+    rows = None if shared_rows(kernel, nest, reductions) else rows_of(kernel, nest.top, can_vectorize)
+    if rows is None:
+        schedule_reductions(kernel, nest, reductions)
+    else:
+        _schedule_rows(kernel, rows)
+
+
+def _schedule_rows(kernel: Kernel, rows: Rows) -> None:
+    """Strategy "rows", and what is left over of the rows one by one."""
+    if schedule_rows(kernel, rows):
+        around, kernel.spread = kernel.spread, True
+        for sweep in rows.sweeps:
+            schedule_nest(kernel, sweep)
+        kernel.spread = around
 
 
 def _schedule_pixels(kernel: Kernel, nest: Nest, lane: Loop) -> None:
@@ -183,13 +202,8 @@ def _merge(kernel: Kernel, nest: Nest, choose: Callable[[Nest], list[Loop]]) -> 
         outer, inner = loops[position], loops[position + 1]
         if not collapsible(nest, outer, inner):
             continue
-        writer = kernel.writer
-        writer.collapse(writer.loop(outer.label), writer.loop(inner.label), "contiguous together")
-        top = nest.top
-        merged = collapse_loops(outer.op, inner.op)
-        found = analyse_nest(merged if outer.op is top else top)
-        assert found is not None, "collapsing keeps the form of a nest"
-        nest, loops = found, list(choose(found))
+        nest = merge_loops(kernel, nest, outer, inner)
+        loops = list(choose(nest))
     return nest
 
 
@@ -199,6 +213,8 @@ def schedule_loops(kernel: Kernel, tops: Sequence[ForOp]) -> None:
         nest = analyse_nest(top)
         if nest is not None:
             schedule_nest(kernel, nest)
+        elif (rows := rows_of(kernel, top, can_vectorize)) is not None:
+            _schedule_rows(kernel, rows)
         elif not top.inits:
             around = kernel.spread
             loops = list(takewhile(lambda loop: loop.is_parallel, perfect_nest(top))) or [top]

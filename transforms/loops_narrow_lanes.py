@@ -32,7 +32,7 @@ from aicc.dialects.loops.functions import kernels
 from aicc.dialects.tensor_ops.affine import substitute
 from aicc.transforms.kernel_unit import KernelUnit
 from aicc.transforms.loops_facts import element_bytes
-from aicc.transforms.loops_vectorize import is_lanewise
+from aicc.transforms.loops_vector_plan import is_lanewise
 from aicc.transforms.target_facts import TargetFacts, facts_of
 
 

@@ -13,13 +13,18 @@ Loops inside stay and carry vectors. What does not vary along an axis keeps size
 op needs it wider. The last axis may be cut short at run time, its trip count being at most a known number: loads and
 stores are masked then; so they are where loops carry vectors and the trip count is no power of two. A loop that carries
 reductions accumulates in lanes, which are combined after it. It may be the last of several loops, with more before and
-after it: the others are rows then, each with its own sums in the lanes.
+after it: the others are rows then, each with its own sums in the lanes. With `lanes`, several loops anywhere in the
+rows, parallel ones and reductions, become the last axis each, and what stands between them has a lane for each row:
+
+Before: for %i = 0 to 4 parallel {                  After: %s = reduce "maximumf" %v axes [1]  : to vector<4xf32>
+          %m = for %j = 0 to 16 ... maximumf(...)            ... subf(%x, broadcast %s : to vector<4x16xf32>)
+          for %k = 0 to 16 parallel { ... subf(%x, %m) } }
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import arith
@@ -27,41 +32,28 @@ from xdsl.dialects.builtin import IndexType, ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
 from xdsl.passes import ModulePass
+from xdsl.utils.exceptions import PassFailedException
 
 from aicc.dialects.loops import ApplyOp, BroadcastOp, ForOp, LoadOp, ReduceOp, StoreOp, YieldOp
 from aicc.dialects.loops.access import lanes_of, vector_of
 from aicc.dialects.loops.attrs import memref_dims, memref_of
 from aicc.dialects.loops.lanewise import CmpiOp, SelectOp, lanewise_class
 from aicc.dialects.tensor_ops.affine import substitute
+from aicc.transforms.loops_buffers import erase_unread_buffers
+from aicc.transforms.loops_forwarding import forward_values
 from aicc.transforms.loops_index import IndexBounds, bound_expressions, fold_index_ops
-from aicc.transforms.loops_legality import NOT_FREE, check_parallel
 from aicc.transforms.loops_nest import (
     StepError,
     check_perfect,
     check_rectangular,
     kernels_with,
     labelled,
+    loop_contains,
     nest_by_labels,
     normalize_loop,
 )
-from aicc.transforms.loops_reduction import Reduction, identity_of, reductions_of
-
-STEP = "vectorize"
-Shape = tuple[int, ...]
-"""Sizes along the axes: 1 where a value does not vary; `()` for a scalar."""
-
-_MAX_LANES = 4096
-"""More lanes than this in one value are refused: they would be spelt out one by one in the end."""
-
-
-@dataclass(frozen=True)
-class Axis:
-    """A loop that becomes an axis."""
-
-    loop: ForOp
-    size: int
-    masked: bool
-    """The loop may have fewer than `size` iterations at run time."""
+from aicc.transforms.loops_reduction import Reduction, identity_of
+from aicc.transforms.loops_vector_plan import STEP, Plan, Shape, axes_of, join_shapes, plan_rows, plan_vectors
 
 
 def vectorize_loops(loops: Sequence[ForOp]) -> None:
@@ -84,221 +76,28 @@ def vectorize_loops(loops: Sequence[ForOp]) -> None:
     _Builder(plan_vectors(axes_of(loops))).run()
 
 
-def axes_of(loops: Sequence[ForOp]) -> list[Axis]:
-    """The axes that the loops make: the loops from the first one on whose followers all have a usable trip count."""
-    bounds = IndexBounds()
-    axes: list[Axis] = []
-    for position, loop in enumerate(loops):
-        trips, limit = loop.trip_count, _trip_limit(loop, bounds)
-        last = position == len(loops) - 1
-        if trips is not None:
-            size = _carried_size(loop, trips) if last else trips
-            axes.append(Axis(loop, size, size != trips))
-        elif last and limit is not None:
-            axes.append(Axis(loop, max(_carried_size(loop, limit), _whole_size(limit)), True))
-        elif last:
-            raise StepError(STEP, loop, "has no limit on its number of iterations; tile it first")
-        else:
-            axes = []
-    return axes
-
-
-def _whole_size(limit: int) -> int:
+def vectorize_rows(rows: ForOp, lanes: Sequence[ForOp]) -> None:
     """
-    Lanes for an unknown number of iterations: a power of two, or eights.
+    Replaces the loop `rows`, of a known trip count, by vector code in which it and each loop of `lanes` are two axes.
 
-    LLVM puts masks for vectors of other lengths together lane by lane.
-    """
-    return -(-limit // 8) * 8 if limit > 8 else 1 << max(limit - 1, 0).bit_length()
-
-
-def _carried_size(loop: ForOp, trips: int) -> int:
-    """
-    Lanes for at most `trips` iterations: a power of two where loops carry the vectors, with lanes that are not in use.
-
-    LLVM takes vectors of other lengths apart into scalars when they go from block to block.
-    """
-    if trips < 2 or not (loop.inits or any(isinstance(op, ForOp) and op.inits for op in loop.walk())):
-        return trips
-    return 1 << (trips - 1).bit_length()
-
-
-def _trip_limit(loop: ForOp, bounds: IndexBounds) -> int | None:
-    if loop.step_value != 1 or loop.constant_bound(upper=False) != 0:
-        return None
-    highs = [high for _, high in bounds.of_map(loop.upper_map.data, loop.upper_operands) if high is not None]
-    return min(highs, default=None)
-
-
-@dataclass
-class Plan:
-    """What vectorisation found out about a nest before changing it."""
-
-    axes: Sequence[Axis]
-    shapes: dict[SSAValue, Shape] = field(default_factory=dict[SSAValue, Shape])
-    """Shapes of the values of the nest that vary over lanes; all others stay scalars."""
-
-    reductions: Sequence[Reduction] = ()
-    """What the last loop accumulates, per value carried."""
-
-    inside: Plan | None = None
-    """Of the last loop, which accumulates, with one axis more, where `axes` are the rows around it."""
-
-    @property
-    def full(self) -> Shape:
-        """All lanes."""
-        return tuple(axis.size for axis in self.axes)
-
-    @property
-    def masked(self) -> bool:
-        """The last axis may be cut short."""
-        return self.axes[-1].masked
-
-    def stores_vector(self, op: StoreOp) -> bool:
-        """Whether the value stored or its place varies along an axis."""
-        return bool(self.shape(op.value)) or any(self.shape(operand) for operand in op.indices)
-
-    def shape(self, value: SSAValue) -> Shape:
-        """The shape of a value of the old nest."""
-        return self.shapes.get(value, ())
-
-
-def plan_vectors(axes: Sequence[Axis]) -> Plan:
-    """
-    Finds the shape of every value.
+    Buffers of one element that belong to a row become values.
 
     Raises:
-        StepError: see `vectorize_loops`.
+        StepError: see `vectorize_loops`; and if one of `lanes` is not inside `rows`.
     """
-    plan = Plan(axes)
-    lanes = 1
-    for axis in axes:
-        lanes *= axis.size
-    if lanes > _MAX_LANES:
-        raise StepError(STEP, axes[0].loop, f"would make vectors of {lanes} lanes, more than {_MAX_LANES}")
-    last = axes[-1].loop
-    for axis in axes[:-1] if last.inits else axes:
-        if axis.loop.inits:
-            raise StepError(STEP, axis.loop, "carries a value; a reduction is vectorised along one loop only")
-        check_parallel(STEP, axis.loop)
-    if last.inits:
-        reductions = reductions_of(last)
-        if reductions is None:
-            raise StepError(STEP, last, NOT_FREE)
-        plan.reductions = reductions
-        plan.shapes.update((argument, plan.full) for argument in last.iter_args)
-    _set_axes(plan)
-    if last.inits and len(axes) > 1:
-        plan = Plan(axes[:-1], inside=plan)
-        _set_axes(plan)
-    _plan_block(plan, plan.axes[-1].loop.block)
-    return plan
-
-
-def _set_axes(plan: Plan) -> None:
-    for position, axis in enumerate(plan.axes):
-        shape = [1] * len(plan.axes)
-        shape[position] = axis.size
-        plan.shapes[axis.loop.induction] = tuple(shape)
-
-
-def _join(*shapes: Shape) -> Shape:
-    known = [shape for shape in shapes if shape]
-    return tuple(max(sizes) for sizes in zip(*known, strict=True)) if known else ()
-
-
-def _plan_block(plan: Plan, block: Block) -> None:
-    for op in block.ops:
-        if isinstance(op, ForOp):
-            if plan.inside is not None and op is plan.inside.axes[-1].loop:
-                _plan_sums(plan, plan.inside, op)
-            else:
-                _plan_loop(plan, op)
-        elif isinstance(op, StoreOp):
-            _plan_store(plan, op)
-        elif isinstance(op, LoadOp | ApplyOp):
-            if lanes_of(op.results[0].type):
-                raise StepError(STEP, plan.axes[-1].loop, "computes with vectors already")
-            _set_shape(plan, op.results[0], _map_shape(plan, op))
-        elif isinstance(op, YieldOp):
-            pass
-        elif op.regions:
-            raise StepError(STEP, plan.axes[-1].loop, f"{op.name} inside has no vector form")
-        else:
-            shape = _join(*(plan.shape(operand) for operand in op.operands))
-            if shape and not is_lanewise(op):
-                raise StepError(STEP, plan.axes[-1].loop, f"{op.name} inside has no vector form")
-            for result in op.results:
-                _set_shape(plan, result, shape)
-
-
-def is_lanewise(op: Operation) -> bool:
-    """Whether an op on vectors does the same to each lane."""
-    return not op.regions and op.name.startswith(("arith.", "math.", "packed."))
-
-
-def _set_shape(plan: Plan, value: SSAValue, shape: Shape) -> None:
-    if shape:
-        plan.shapes[value] = shape
-
-
-def _plan_sums(rows: Plan, plan: Plan, loop: ForOp) -> None:
-    """Shapes within the loop that accumulates in lanes, and of what comes of it for each row."""
-    for op in loop.walk():
-        for operand in op.operands if op is not loop else ():
-            if rows.shape(operand) and operand not in plan.shapes:
-                raise StepError(STEP, loop, f"uses a value that varies along loop '{rows.axes[-1].loop.label.data}'")
-    _plan_block(plan, loop.block)
-    for result in loop.results:
-        _set_shape(rows, result, rows.full)
-
-
-def _plan_loop(plan: Plan, loop: ForOp) -> None:
-    """Shapes of carried values grow until they are stable; each round through the body widens at least one."""
-    for operand in (*loop.lower_operands, *loop.upper_operands):
-        if plan.shape(operand):
-            raise StepError(STEP, loop, f"its bounds vary along loop '{_varying_axis(plan, operand).label.data}'")
-    carried = [plan.shape(init) for init in loop.inits]
-    while True:
-        for argument, shape in zip(loop.iter_args, carried, strict=True):
-            _set_shape(plan, argument, shape)
-        _plan_block(plan, loop.block)
-        grown = [_join(shape, plan.shape(value)) for shape, value in zip(carried, loop.yielded, strict=True)]
-        if grown == carried:
-            break
-        carried = grown
-    for result, shape in zip(loop.results, carried, strict=True):
-        _set_shape(plan, result, shape)
-
-
-def _varying_axis(plan: Plan, value: SSAValue) -> ForOp:
-    shape = plan.shape(value)
-    return next((axis.loop for axis, size in zip(plan.axes, shape, strict=True) if size > 1), plan.axes[-1].loop)
-
-
-def _map_shape(plan: Plan, op: LoadOp | StoreOp | ApplyOp) -> Shape:
-    """The axes that the op's address or index varies along; only loop variables may make it vary."""
-    inductions = {axis.loop.induction for axis in plan.axes}
-    shapes: list[Shape] = []
-    for operand in op.indices:
-        shape = plan.shape(operand)
-        if shape and operand not in inductions:
-            raise StepError(
-                STEP,
-                _varying_axis(plan, operand),
-                f"{op.name} inside has an index that is not affine in the loop variable",
-            )
-        shapes.append(shape)
-    return _join(*shapes)
-
-
-def _plan_store(plan: Plan, op: StoreOp) -> None:
-    if lanes_of(op.value.type):
-        raise StepError(STEP, plan.axes[-1].loop, "stores vectors already")
-    shape = _map_shape(plan, op)
-    for position, axis in enumerate(plan.axes):
-        if axis.size > 1 and (not shape or shape[position] == 1):
-            raise StepError(STEP, axis.loop, "all its iterations store to the same element")
+    for loop in lanes:
+        if not loop_contains(rows, loop):
+            raise StepError(STEP, loop, f"does not stand in loop '{rows.label.data}'")
+    for loop in (rows, *lanes):
+        normalize_loop(STEP, loop)
+    fold_index_ops([rows])
+    forward_values(rows.block)
+    erase_unread_buffers(rows)
+    along = [axes_of([loop])[0] for loop in lanes]
+    (axis,) = axes_of([rows])
+    if axis.masked:
+        raise StepError(STEP, rows, "has no known number of iterations; tile it first")
+    _Builder(plan_rows([axis], along)).run()
 
 
 class _Builder:
@@ -356,13 +155,16 @@ class _Builder:
             for position, (reduction, init) in enumerate(zip(self.plan.reductions, inits, strict=True))
         ]
 
-    def _sums_of_rows(self, loop: ForOp, inside: Plan) -> None:
-        """Appends the loop that accumulates in lanes for each of the rows that this builds."""
+    def _lanes_of_rows(self, loop: ForOp, inside: Plan) -> None:
+        """Appends a loop along the lanes, for each of the rows that this builds."""
         inits = [self._widen(self._new(init), self.plan.full) for init in loop.inits]
         builder = _Builder(inside)
         builder.block, builder.values, builder.bounds = self.block, dict(self.values), self.bounds
-        for result, total in zip(loop.results, builder._sums(loop, inits), strict=True):
-            self.values[result] = total
+        if inside.reductions:
+            self.values.update(zip(loop.results, builder._sums(loop, inits), strict=True))
+        else:
+            builder._mask()
+            builder._copy(loop.block)
 
     def _add(self, op: Operation) -> Operation:
         self.block.add_op(op)
@@ -379,7 +181,10 @@ class _Builder:
     def _lane_count(self, loop: ForOp, size: int) -> SSAValue:
         """The number of lanes in use: the smallest upper bound, the size of the axis aside."""
         ends = [bound for bound in bound_expressions(loop, upper=True) if not isinstance(bound[0], AffineConstantExpr)]
-        found = [self._add(ApplyOp(AffineMap(len(values), 0, (expr,)), values)).results[0] for expr, values in ends]
+        found = [
+            self._add(ApplyOp(AffineMap(len(values), 0, (expr,)), [self._new(value) for value in values])).results[0]
+            for expr, values in ends
+        ]
         if not found:
             trips = loop.trip_count
             assert trips is not None
@@ -413,8 +218,8 @@ class _Builder:
                 case ApplyOp() if shape := self.plan.shape(op.result):
                     access, operands = self._access(op, len(shape))
                     self._define(op, self._add(ApplyOp(access, operands, vector_of(IndexType(), shape))))
-                case ForOp() if (inside := self.plan.inside) is not None and op is inside.axes[-1].loop:
-                    self._sums_of_rows(op, inside)
+                case ForOp() if (inside := self.plan.inside.get(op)) is not None:
+                    self._lanes_of_rows(op, inside)
                 case ForOp():
                     self._loop(op)
                 case YieldOp():
@@ -498,7 +303,7 @@ class _Builder:
         self._define(op, new)
 
     def _elementwise(self, op: Operation) -> None:
-        shape = _join(*(self.plan.shape(operand) for operand in op.operands))
+        shape = join_shapes(*(self.plan.shape(operand) for operand in op.operands))
         if not shape:
             clone = op.clone(self.values)
             self._add(clone)
@@ -555,10 +360,20 @@ class LoopsVectorizePass(ModulePass):
     label: tuple[str, ...]
     """Labels of perfectly nested loops, outermost first; the last may be of a reduction among other ops."""
 
+    lanes: tuple[str, ...] = ()
+    """Labels of loops inside the one labelled, which is rows then; each of them is the last axis."""
+
+    def __post_init__(self) -> None:
+        if self.lanes and len(self.label) != 1:
+            raise PassFailedException(f"{self.name}: {len(self.label)} labels with lanes, expected one, of the rows")
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for kernel in kernels_with(op, self.label[0], self.name):
             for top in labelled(kernel, self.label[0], self.name):
-                vectorize_loops(self._nest(top))
+                if self.lanes:
+                    vectorize_rows(top, [loop for label in self.lanes for loop in labelled(top, label, self.name)])
+                else:
+                    vectorize_loops(self._nest(top))
 
     def _nest(self, top: ForOp) -> list[ForOp]:
         *around, last = self.label

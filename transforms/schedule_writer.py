@@ -26,6 +26,7 @@ from aicc.dialects.schedule.ops import (
     VectorizeOp,
 )
 from aicc.dialects.schedule.reductions import PartialResultsOp, SplitReductionOp
+from aicc.dialects.schedule.rows import TileSomeOp, VectorizeRowsOp
 
 SUFFIX = "_schedule"
 """What the name of a kernel's schedule adds to the kernel's."""
@@ -88,6 +89,14 @@ class ScheduleWriter:
         self._add(op, why)
         return op
 
+    def tile_some(self, loop: SSAValue, size: int, most: Dim, why: str = "") -> TileSomeOp:
+        """Tiles a loop as far as sizes say."""
+        op = TileSomeOp(loop, size, ShapeAttr((most,)))
+        op.outer.name_hint, op.inner.name_hint = f"{loop.name_hint}_o", f"{loop.name_hint}_i"
+        op.rest.name_hint = f"{loop.name_hint}_t"
+        self._add(op, why)
+        return op
+
     def interchange(self, loops: Sequence[SSAValue], order: Sequence[int], why: str = "") -> list[SSAValue]:
         """Reorders perfectly nested loops; the loops themselves where the order is the old one."""
         if list(order) == list(range(len(loops))):
@@ -137,6 +146,10 @@ class ScheduleWriter:
     def vectorize(self, loops: Sequence[SSAValue], why: str = "") -> None:
         """Makes loops the axes of vectors."""
         self._add(VectorizeOp(loops), why)
+
+    def vectorize_rows(self, rows: SSAValue, lanes: Sequence[SSAValue], why: str = "") -> None:
+        """Makes a loop and several loops inside it the axes of vectors."""
+        self._add(VectorizeRowsOp(rows, lanes), why)
 
     def parallelize(
         self,

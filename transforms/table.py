@@ -163,6 +163,9 @@ PASSES: dict[str, PassEntry] = {
     "loops-tile": PassEntry(
         "aicc.transforms.loops_tile", "LoopsTilePass", "splits loops into loops over tiles and within tiles"
     ),
+    "loops-tile-some": PassEntry(
+        "aicc.transforms.loops_tile_some", "LoopsTileSomePass", "makes some full tiles, as many as sizes say"
+    ),
     "loops-unroll": PassEntry("aicc.transforms.loops_unroll", "LoopsUnrollPass", "repeats the body of a loop"),
     "loops-vectorize": PassEntry(
         "aicc.transforms.loops_vectorize", "LoopsVectorizePass", "makes loops the axes of n-D vectors"

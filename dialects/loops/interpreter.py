@@ -481,7 +481,8 @@ def _scalar_or_vector(value: Attribute, type: Attribute) -> Array:
 
 
 def _broadcast(shape: Sequence[int], x: Array) -> Array:
-    return np.broadcast_to(x, shape)
+    missing = (1,) * (len(shape) - np.ndim(x))
+    return np.broadcast_to(np.reshape(x, (*np.shape(x), *missing)), shape)
 
 
 def _transpose(permutation: Sequence[int], x: Array) -> Array:

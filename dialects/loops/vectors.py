@@ -29,13 +29,15 @@ Numbers: TypeAlias = DenseArrayBase[IntegerType]
 @irdl_op_definition
 class BroadcastOp(IRDLOperation):
     """
-    `result[l0, ...] = value[l0 or 0, ...]`: dimensions of size 1 are repeated; a scalar fills all lanes.
+    `result[l0, ...] = value[l0 or 0, ...]`: dimensions of size 1 are repeated, and so are missing ones, which are the
+    last ones of the result: of a vector, each lane fills a row; a scalar fills all lanes.
 
-    - (C1) same element type; `value` is a scalar or has the rank of the result
+    - (C1) same element type; `value` has at most the rank of the result
     - (C2) each dimension of `value` is 1 or that of the result
 
     ```mlir
     %b = loops.broadcast %a : vector<6x1xf32> to vector<6x16xf32>
+    %d = loops.broadcast %c : vector<6xf32> to vector<6x16xf32>
     ```
     """
 
@@ -53,8 +55,10 @@ class BroadcastOp(IRDLOperation):
     def verify_(self) -> None:
         source, target = self.value.type, self.result.type
         have, want = lanes_of(source), lanes_of(target)
-        if scalar_of(source) != scalar_of(target) or (have and len(have) != len(want)):  # C1
-            raise VerifyException(f"cannot broadcast {source} to {target}: element types and ranks must be equal")
+        if scalar_of(source) != scalar_of(target):  # C1
+            raise VerifyException(f"cannot broadcast {source} to {target}: element types must be equal")
+        if len(have) > len(want):  # C1
+            raise VerifyException(f"cannot broadcast {source} to {target}, which has fewer dimensions")
         if any(a not in (1, b) for a, b in zip(have, want, strict=False)):  # C2
             raise VerifyException(f"cannot broadcast {source} to {target}: only dimensions of size 1 are repeated")
 

@@ -26,6 +26,7 @@ from aicc.dialects.schedule.ops import (
     VectorizeOp,
 )
 from aicc.dialects.schedule.reductions import PartialResultsOp, SplitReductionOp
+from aicc.dialects.schedule.rows import TileSomeOp, VectorizeRowsOp
 
 Schedule = Dialect(
     "schedule",
@@ -43,7 +44,9 @@ Schedule = Dialect(
         SplitReductionOp,
         StageOp,
         TileOp,
+        TileSomeOp,
         UnrollOp,
         VectorizeOp,
+        VectorizeRowsOp,
     ],
 )

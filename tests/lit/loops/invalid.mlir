@@ -262,8 +262,26 @@ func.func private @copy(%a: memref<?xf32, #loops.dims<N>>, %b: memref<?xf32, #lo
 // -----
 
 // loops.broadcast C1
-func.func private @broadcast_rank(%v: vector<4xf32>) {
-  // expected-error@+1 {{element types and ranks must be equal}}
+func.func private @broadcast_rank(%v: vector<4x1xf32>) {
+  // expected-error@+1 {{cannot broadcast vector<4x1xf32> to vector<4xf32>, which has fewer dimensions}}
+  %b = loops.broadcast %v : vector<4x1xf32> to vector<4xf32>
+  func.return
+}
+
+// -----
+
+// loops.broadcast C1
+func.func private @broadcast_type(%v: vector<4xf32>) {
+  // expected-error@+1 {{element types must be equal}}
+  %b = loops.broadcast %v : vector<4xf32> to vector<4x2xf64>
+  func.return
+}
+
+// -----
+
+// loops.broadcast C2: the dimensions that are missing are the last ones
+func.func private @broadcast_lanes(%v: vector<4xf32>) {
+  // expected-error@+1 {{only dimensions of size 1 are repeated}}
   %b = loops.broadcast %v : vector<4xf32> to vector<2x4xf32>
   func.return
 }

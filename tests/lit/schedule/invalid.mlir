@@ -80,6 +80,22 @@ transform.named_sequence @vectorize_c1(%k: !transform.any_op) {
 
 // -----
 
+transform.named_sequence @tile_some_c1(%k: !transform.any_op) {
+  // expected-error@+1 {{size is 0, expected at least 1}}
+  %o, %i, %t = schedule.tile_some %k {size = 0 : i64, most = #graph.shape<n>}
+  transform.yield
+}
+
+// -----
+
+transform.named_sequence @vectorize_rows_c1(%k: !transform.any_op) {
+  // expected-error@+1 {{no loop along the lanes, expected at least one}}
+  "schedule.vectorize_rows"(%k) : (!transform.any_op) -> ()
+  transform.yield
+}
+
+// -----
+
 transform.named_sequence @parallelize_c1(%k: !transform.any_op) {
   // expected-error@+1 {{grain is 0, expected at least 1}}
   schedule.parallelize %k {grain = 0 : i64}

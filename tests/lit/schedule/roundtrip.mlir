@@ -32,6 +32,10 @@ transform.named_sequence @k_schedule(%k: !transform.any_op) {
   %m = schedule.select %x {positions = array<i64: 0>}
   // CHECK-NEXT: schedule.vectorize %i0, %i1
   schedule.vectorize %i0, %i1
+  // CHECK-NEXT: %{{.*}}, %{{.*}}, %{{.*}} = schedule.tile_some %i0 {size = 4 : i64, most = #graph.shape<n>}
+  %so, %si, %st = schedule.tile_some %i0 {size = 4 : i64, most = #graph.shape<n>}
+  // CHECK-NEXT: schedule.vectorize_rows %i0, %i1, %i0
+  schedule.vectorize_rows %i0, %i1, %i0
   // CHECK-NEXT: schedule.unroll %bi {factor = 4 : i64}
   schedule.unroll %bi {factor = 4 : i64}
   // CHECK-NEXT: schedule.parallelize %m {grain = 2 : i64}

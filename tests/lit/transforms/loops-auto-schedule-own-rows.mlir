@@ -8,29 +8,29 @@
 // CHECK:           loops.reduce "maximumf"
 // CHECK:           loops.store %{{.*}}, %[[M]][0]
 // CHECK:           loops.reduce "add"
-func.func private @rows(%x: memref<32x6xf32>, %e: memref<32x6xf32>, %o: memref<32x1xf32>) attributes {aicc.kernel, aicc.num_outputs = 2 : i64, aicc.symbols = []} {
+func.func private @rows(%x: memref<32x600xf32>, %e: memref<32x600xf32>, %o: memref<32x1xf32>) attributes {aicc.kernel, aicc.num_outputs = 2 : i64, aicc.symbols = []} {
   %low = arith.constant 0xff800000 : f32
   %zero = arith.constant 0.0 : f32
   %m = loops.alloc : memref<32x1xf32>
   loops.for "s0_d0" %i = 0 to 32 parallel {
-    %r = loops.for "s0_d1" %k = 0 to 6 iter_args(%acc = %low) -> (f32) {
-      %v = loops.load %x[%i, %k] : memref<32x6xf32> to f32
+    %r = loops.for "s0_d1" %k = 0 to 600 iter_args(%acc = %low) -> (f32) {
+      %v = loops.load %x[%i, %k] : memref<32x600xf32> to f32
       %n = arith.maximumf %acc, %v fastmath<reassoc> : f32
       loops.yield %n : f32
     }
     loops.store %r, %m[%i, 0] : f32 to memref<32x1xf32>
   }
   loops.for "s1_d0" %i = 0 to 32 parallel {
-    loops.for "s1_d1" %k = 0 to 6 parallel {
-      %v = loops.load %x[%i, %k] : memref<32x6xf32> to f32
+    loops.for "s1_d1" %k = 0 to 600 parallel {
+      %v = loops.load %x[%i, %k] : memref<32x600xf32> to f32
       %r = loops.load %m[%i, 0] : memref<32x1xf32> to f32
       %d = arith.subf %v, %r : f32
-      loops.store %d, %e[%i, %k] : f32 to memref<32x6xf32>
+      loops.store %d, %e[%i, %k] : f32 to memref<32x600xf32>
     }
   }
   loops.for "s2_d0" %i = 0 to 32 parallel {
-    %r = loops.for "s2_d1" %k = 0 to 6 iter_args(%acc = %zero) -> (f32) {
-      %v = loops.load %e[%i, %k] : memref<32x6xf32> to f32
+    %r = loops.for "s2_d1" %k = 0 to 600 iter_args(%acc = %zero) -> (f32) {
+      %v = loops.load %e[%i, %k] : memref<32x600xf32> to f32
       %n = arith.addf %acc, %v fastmath<reassoc> : f32
       loops.yield %n : f32
     }

@@ -60,7 +60,7 @@ func.func private @windows(
 // Sums over pixels, channels first: both loops walk memory from end to end and become one, whose lanes are all full.
 // CHECK-LABEL: transform.named_sequence @image_schedule
 // CHECK:       schedule.collapse %s0_d1, %s0_d2 {why = "contiguous together"}
-// CHECK:       schedule.tile %s0_d1_s0_d2 {sizes = array<i64: 32>, why = "32 partial results"}
+// CHECK:       schedule.tile %s0_d1_s0_d2 {sizes = array<i64: 8>, why = "8 lanes"}
 func.func private @image(%x: memref<64x12x12xf32>, %o: memref<64xf32>)
     attributes {aicc.kernel, aicc.symbols = [], aicc.num_outputs = 1 : i64} {
   %zero = arith.constant 0.0 : f32

@@ -81,12 +81,12 @@ func.func private @double(%x: memref<16x24xf32>, %o: memref<16x24xf32>)
 // CHECK-NEXT:    %[[O:.*]], %[[W:.*]], %{{.*}} = schedule.tile %[[R]] {{.*}}sizes = array<i64: 32>
 // CHECK-NEXT:    %[[L:.*]], %{{.*}} = schedule.interchange %[[O]], %[[W]]
 // CHECK-NEXT:    schedule.vectorize %[[L]]
-func.func private @sum(%x: memref<16x240xf32>, %o: memref<16xf32>)
+func.func private @sum(%x: memref<16x1240xf32>, %o: memref<16xf32>)
     attributes {aicc.kernel, aicc.symbols = [], aicc.num_outputs = 1 : i64} {
   %z = arith.constant 0.0 : f32
   loops.for "s0_d0" %i = 0 to 16 parallel {
-    %s = loops.for "s0_d1" %j = 0 to 240 iter_args(%a = %z) -> (f32) {
-      %v = loops.load %x[%i, %j] : memref<16x240xf32> to f32
+    %s = loops.for "s0_d1" %j = 0 to 1240 iter_args(%a = %z) -> (f32) {
+      %v = loops.load %x[%i, %j] : memref<16x1240xf32> to f32
       %w = arith.addf %a, %v fastmath<reassoc> : f32
       loops.yield %w : f32
     }

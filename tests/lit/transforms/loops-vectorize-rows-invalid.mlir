@@ -1,24 +1,5 @@
 // RUN: aicc-opt %s --split-input-file --verify-diagnostics -p 'loops-vectorize{label=r,i}'
 
-func.func private @uses_a_row(%x: memref<4x8xf32>, %m: memref<4xf32>, %o: memref<4xf32>)
-    attributes {aicc.kernel, aicc.num_outputs = 1 : i64} {
-  %z = arith.constant 0.0 : f32
-  loops.for "r" %r = 0 to 4 parallel {
-    %mean = loops.load %m[%r] : memref<4xf32> to f32
-    // expected-error@+1 {{vectorize: loop 'i': uses a value that varies along loop 'r'}}
-    %s = loops.for "i" %i = 0 to 8 iter_args(%a = %z) -> (f32) {
-      %v = loops.load %x[%r, %i] : memref<4x8xf32> to f32
-      %d = arith.subf %v, %mean : f32
-      %q = arith.addf %a, %d fastmath<reassoc> : f32
-      loops.yield %q : f32
-    }
-    loops.store %s, %o[%r] : f32 to memref<4xf32>
-  }
-  func.return
-}
-
-// -----
-
 func.func private @ordered(%x: memref<4x8xf32>, %o: memref<4xf32>)
     attributes {aicc.kernel, aicc.num_outputs = 1 : i64} {
   %z = arith.constant 0.0 : f32

@@ -47,6 +47,11 @@ func.func @f(%m: {dims(source, element, "memref")}, %o: {dims(target, element, "
         ((2, 1, 4), (2, 3, 4)),
         ((2, 3, 1), (2, 3, 4)),
         ((6, 1), (6, 1)),
+        ((6,), (6, 8)),
+        ((6,), (6, 1)),
+        ((1,), (1, 4)),
+        ((2, 3), (2, 3, 4)),
+        ((3,), (3, 2, 4)),
     ],
 )
 @pytest.mark.parametrize("element", ["f32", "i8", "i1"])
@@ -54,7 +59,8 @@ def test_broadcast(source: tuple[int, ...], target: tuple[int, ...], element: st
     dtype = {"f32": np.float32, "i8": np.int8, "i1": np.bool_}[element]
     data = np.asarray(RNG.integers(0, 2, source)).astype(dtype)
     body = f"%r = loops.broadcast %v : {dims(source, element)} to {dims(target, element)}"
-    np.testing.assert_array_equal(apply(body, source, target, element, data), np.broadcast_to(data, target))
+    expected = np.broadcast_to(data.reshape((*source, *(1,) * (len(target) - len(source)))), target)
+    np.testing.assert_array_equal(apply(body, source, target, element, data), expected)
 
 
 REDUCTIONS = {
@@ -81,6 +87,20 @@ def test_reduce(kind: str, axes: tuple[int, ...]):
     body = f'%r = loops.reduce "{kind}" %v axes {list(axes)} : {dims(shape, element)} to {dims(target, element)}'
     expected = REDUCTIONS[kind].reduce(data, axis=axes)
     np.testing.assert_allclose(apply(body, shape, target, element, data), expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize("shape", [(2, 16), (4, 16), (4, 4), (8, 8), (4, 2), (2, 4, 8), (3, 8), (4, 1)])
+@pytest.mark.parametrize("kind", ["add", "maximumf", "maxsi"])
+def test_reduce_lanes_of_rows(kind: str, shape: tuple[int, ...]):
+    """Rows are combined with each other's halves where their numbers are powers of two."""
+    element = "i32" if kind == "maxsi" else "f32"
+    data = RNG.integers(-99, 99, shape).astype(np.int32 if kind == "maxsi" else np.float32)
+    if kind == "maximumf":
+        data[-1, ..., 0] = np.nan
+    target = shape[:-1]
+    body = f'%r = loops.reduce "{kind}" %v axes [{len(shape) - 1}] : {dims(shape, element)} to {dims(target, element)}'
+    expected = REDUCTIONS[kind].reduce(data, axis=-1)
+    np.testing.assert_array_equal(apply(body, shape, target, element, data), expected)
 
 
 @pytest.mark.parametrize("kind, expected", [("minui", np.minimum), ("maxui", np.maximum)])
