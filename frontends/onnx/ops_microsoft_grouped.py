@@ -77,12 +77,13 @@ def _refuse(ctx: NodeContext) -> None:
         ctx.fail("sinks of heads and quantised caches are not supported")
     if ctx.has(3) != ctx.has(4):
         ctx.fail("it has a past of keys or of values, expected both or none")
+    for position, rank in ((0, 3), (1, 3), (2, 3), (3, 4), (4, 4), (7, 2), (8, 2), (9, 2), (10, 4)):
+        ctx.expect_rank(position, rank)
 
 
 def _projections(ctx: NodeContext, heads: int, groups: int) -> Sequence[SSAValue]:
     """Queries, keys and values as `[batch, heads, length, size]`; they are three inputs, or one after the other."""
     f = Formula(ctx)
-    ctx.expect_rank(0, 3)
     query = ctx.ssa(0)
     if ctx.has(1):
         key, value = ctx.ssa(1), ctx.ssa(2)

@@ -58,6 +58,13 @@ MISFITS = [
     ),
     ("com.microsoft::EmbedLayerNormalization", 1, [zeros(2, dtype=np.int32)], {}, "input 0 has rank 1, expected 2"),
     ("com.microsoft::MatMulIntegerToFloat", 1, [zeros(2, 2, dtype=U8), zeros(2, dtype=U8)], {}, "input 1 has rank 1"),
+    (
+        "com.microsoft::GroupQueryAttention",
+        1,
+        [*[zeros(1, 1, 2)] * 3, zeros(2), zeros(1, 1, 0, 2), zeros(1, dtype=np.int32), zeros(dtype=np.int32)],
+        {"num_heads": 1, "kv_num_heads": 1},
+        "input 3 has rank 1, expected 4",
+    ),
     ("com.microsoft::DynamicQuantizeMatMul", 1, [zeros(2, 2), zeros(dtype=U8)], {}, "input 1 has rank 0"),
     ("com.microsoft::BiasSplitGelu", 1, [zeros(), zeros()], {}, "input 0 has rank 0, expected at least 1"),
     ("com.microsoft::QGemm", 1, [zeros(2, dtype=U8), zeros(), zeros(dtype=U8), zeros(2, 2, dtype=U8)], {}, "rank 1"),
