@@ -156,11 +156,11 @@ WRONG_PEERS = {
     # widens integers, and mistakes the shape of slices that a Loop keeps; computes the statistics of narrow floats in
     # narrow floats; sums numbers with their signs for the norm of p = 1; cuts where windows are smaller than strides;
     # mixes up groups; knows no axis from which on axes are one; takes zero points of rows for those of columns;
-    # makes a list of an optional tensor.
+    # makes a list of an optional tensor; gives 1-D convolutions another axis where channels have scales of their own.
     # onnxruntime: cuts digits off where it should round.
     "onnx.reference": {"LRN", "RNN", "GRU", "LSTM", "GlobalMaxPool", "ReduceSumSquare", "Loop"}
     | {"LayerNormalization", "LpNormalization", "MaxPool", "AveragePool", "ConvTranspose", "MatMulInteger"}
-    | {"Softmax", "LogSoftmax", "Hardmax", "Optional"},
+    | {"Softmax", "LogSoftmax", "Hardmax", "Optional", "QLinearConv"},
     "onnxruntime": {"QLinearSoftmax"},
 }
 """Operators that a peer gets wrong."""
