@@ -35,7 +35,6 @@ from aicc.dialects.schedule.ops import (
     InterchangeOp,
     LoopOp,
     PackOp,
-    ParallelizeOp,
     SelectOp,
     SplitOp,
     StageOp,
@@ -45,6 +44,7 @@ from aicc.dialects.schedule.ops import (
 )
 from aicc.dialects.schedule.reductions import PartialResultsOp, SplitReductionOp
 from aicc.dialects.schedule.rows import TileSomeOp, VectorizeRowsOp
+from aicc.dialects.schedule.threads import ParallelizeOp
 from aicc.transforms.auto_schedule_callers import constant_buffers
 from aicc.transforms.diagnostics import fail, note, warn
 from aicc.transforms.kernel_clock import kernel_time

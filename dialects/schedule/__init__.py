@@ -17,7 +17,6 @@ from aicc.dialects.schedule.ops import (
     InterchangeOp,
     LoopOp,
     PackOp,
-    ParallelizeOp,
     SelectOp,
     SplitOp,
     StageOp,
@@ -27,6 +26,7 @@ from aicc.dialects.schedule.ops import (
 )
 from aicc.dialects.schedule.reductions import PartialResultsOp, SplitReductionOp
 from aicc.dialects.schedule.rows import TileSomeOp, VectorizeRowsOp
+from aicc.dialects.schedule.threads import ParallelizeOp
 
 Schedule = Dialect(
     "schedule",

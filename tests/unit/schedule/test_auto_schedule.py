@@ -12,11 +12,11 @@ from aicc.dialects.schedule.ops import (
     FuseOp,
     InterchangeOp,
     PackOp,
-    ParallelizeOp,
     StageOp,
     TileOp,
     UnrollOp,
 )
+from aicc.dialects.schedule.threads import ParallelizeOp
 from aicc.lowering.context import make_context
 from aicc.lowering.parse import parse_module
 from aicc.transforms.loops_apply_schedules import LoopsApplySchedulesPass
