@@ -2,9 +2,9 @@
 Evaluates the text form of symbolic dimensions, such as `2*N + 1` or `ceildiv(N, 2)`.
 
 The grammar is that of `#graph.dims`: integers, names (identifiers, or any text in backquotes, where a backslash quotes
-the next character), `+ - *`, the functions `floordiv`, `ceildiv`, `mod`, `min`, `max` of two arguments, and
-parentheses. Expressions are compiled once to Python code over a tuple of symbol values, since a model evaluates
-them on every call.
+the next character), `+ - *`, the functions `floordiv`, `ceildiv` and `mod` of two arguments, `min` and `max` of two or
+more, and parentheses. Expressions are compiled once to Python code over a tuple of symbol values, since a model
+evaluates them on every call.
 """
 
 import re
@@ -17,9 +17,8 @@ _FUNCTIONS = {
     "floordiv": "(({0})//({1}))",
     "ceildiv": "(-((-({0}))//({1})))",
     "mod": "(({0})%({1}))",
-    "min": "min({0},{1})",
-    "max": "max({0},{1})",
 }
+_EXTREMA = ("min", "max")
 
 
 class ExpressionError(ValueError):
@@ -88,12 +87,14 @@ class _Parser:
             return text
         if kind != "name":
             raise ExpressionError(f"expected a number or a name in dimension '{self.text}'")
-        if text in _FUNCTIONS and self.accept("("):
-            first = self.sum()
+        if text in (*_FUNCTIONS, *_EXTREMA) and self.accept("("):
+            arguments = [self.sum()]
             self.expect(",")
-            second = self.sum()
+            arguments.append(self.sum())
+            while text in _EXTREMA and self.accept(","):
+                arguments.append(self.sum())
             self.expect(")")
-            return _FUNCTIONS[text].format(first, second)
+            return _FUNCTIONS[text].format(*arguments) if text in _FUNCTIONS else f"{text}({','.join(arguments)})"
         if text not in self.positions:
             raise ExpressionError(f"unknown symbol '{text}' in dimension '{self.text}'")
         return f"s[{self.positions[text]}]"

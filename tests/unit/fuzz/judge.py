@@ -171,6 +171,7 @@ RECURRENT = {"RNN", "GRU", "LSTM"}
 DROP_NAN = {
     "MaxPool",
     "GlobalMaxPool",
+    "LpPool",
     "ReduceMax",
     "ReduceMin",
     "Max",
@@ -227,7 +228,7 @@ def check_node(
         return  # onnxruntime leaves out the zero point of a result that is made of no products.
     if operator == "Loop" and _gives_its_number(model.graph.node[0]):
         return  # onnxruntime counts on in the number's own place.
-    if _steps_over_its_window(model.graph.node[0]):
+    if _steps_over_its_window(model.graph):
         return  # Peers begin within the input, one here, another there, where the formula for padding is negative.
     for name, run in PEERS.items():
         if not inside.isdisjoint(WRONG_PEERS[name]) or (operator == "Split" and "" in model.graph.node[0].output):
@@ -283,10 +284,12 @@ def _in_any_order(node: onnx.NodeProto) -> bool:
     return axes != sorted(axes)
 
 
-def _steps_over_its_window(node: onnx.NodeProto) -> bool:
-    """Whether strides are larger than the window, and the padding is to be found."""
+def _steps_over_its_window(graph: onnx.GraphProto) -> bool:
+    """Whether strides are larger than the window, which may be that of the weights, and the padding is to be found."""
+    node = graph.node[0]
     given = {attribute.name: helper.get_attribute_value(attribute) for attribute in node.attribute}
-    window, strides = given.get("kernel_shape", ()), given.get("strides", ())
+    weights = next((list(tensor.dims[2:]) for tensor in graph.initializer if tensor.name in node.input[1:2]), [])
+    window, strides = given.get("kernel_shape", weights), given.get("strides", ())
     return given.get("auto_pad", b"").startswith(b"SAME") and any(k < s for k, s in zip(window, strides, strict=False))
 
 

@@ -12,6 +12,7 @@ CASES = [
     ("ceildiv(N, 2)", 3),
     ("mod(0 - N, 3)", 1),
     ("min(N, M) + max(N, M)", 8),
+    ("max(1, N, 2*M) + min(7, N, M)", 9),
     ("`batch size`*2", 22),
     ("-N + 2*(M + 1)", 3),
     (r"`\`\\ \``+1", 8),
@@ -24,7 +25,9 @@ def test_values(text: str, expected: int):
     assert compile_expression(text, ["N", "M", "batch size", "`\\ `"])([5, 3, 11, 7]) == expected
 
 
-@pytest.mark.parametrize("text", ["N +", "N)", "(N", "Q", "N ? 2", "min(N)", "", "2 3", "__import__('os')"])
+@pytest.mark.parametrize(
+    "text", ["N +", "N)", "(N", "Q", "N ? 2", "min(N)", "", "2 3", "mod(1, 2, 3)", "__import__('os')"]
+)
 def test_malformed_text_is_refused(text: str):
     with pytest.raises(ExpressionError):
         compile_expression(text, ["N"])
