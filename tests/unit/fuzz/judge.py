@@ -172,6 +172,8 @@ DROP_NAN = {
     "MaxPool",
     "GlobalMaxPool",
     "LpPool",
+    "Softmax",
+    "LogSoftmax",
     "ReduceMax",
     "ReduceMin",
     "Max",
