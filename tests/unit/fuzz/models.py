@@ -21,7 +21,7 @@ from tests.unit.fuzz.builder import BF16
 from tests.unit.fuzz.generator import random_model
 from tests.unit.fuzz.judge import check_compiled, examine
 
-LIMITS = Limits(seconds=60)
+LIMITS = Limits(seconds=180)
 
 
 def warm() -> None:
