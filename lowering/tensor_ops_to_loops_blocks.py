@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 from xdsl.dialects import func, scf
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from aicc.dialects.graph.dims import Dim, dims_of, is_tensor, symbols_of, tensor_of
+from aicc.dialects.graph.dims import Dim, dim_prod, dims_of, is_tensor, provably_equal, symbols_of, tensor_of
 from aicc.dialects.graph.dtypes import signless
 from aicc.dialects.graph.size_bounds import Bounds, largest
 from aicc.dialects.loops.access import LoadOp
@@ -142,14 +142,25 @@ class BlockConverter:
         return last
 
     def _claim(self, tensor: SSAValue, target: Target, block: Block) -> bool:
-        """Has `tensor` written into `target` when it is made, if an op of `block` makes it."""
+        """
+        Has `tensor` written into `target` when it is made, if an op of `block` makes it.
+
+        Not where it could be larger than the target: where the check that follows of sizes that data defines may fail,
+        and where a loop makes it that changes its size.
+        """
         made = tensor
         while isinstance(view := made.owner, tensor_ops.ViewOp) and view.parent is block:
             made = view.input
         owner = made.owner
         if made in self.targets or not isinstance(owner, _PRODUCERS) or owner.parent is not block:
             return False
-        if not isinstance(target, Pooled) and all(map(self.emitter.is_known, dims_of(made.type))):
+        known = all(map(self.emitter.is_known, dims_of(made.type)))
+        if not isinstance(target, Pooled) and not known:
+            sizes = (dim_prod(dims_of(value.type)) for value in (made, tensor))
+            grows = isinstance(owner, scf.WhileOp) and _names_any(made, _own_sizes(owner))
+            if grows or not provably_equal(*sizes):
+                return False
+        if not isinstance(target, Pooled) and known:
             # At the start of the block, so that it does not stand between the loops.
             target = self._view(target, buffer_type(made.type))
         self.targets[made] = target
