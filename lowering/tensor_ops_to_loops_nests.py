@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import Any, cast
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IndexType, IntegerAttr
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, IndexType, IntegerAttr, IntegerType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
 
-from aicc.dialects.graph.dims import Dim, SymExpr, sym
+from aicc.dialects.graph.dims import Dim, SymExpr, lower_bound, sym
 from aicc.dialects.loops.access import LoadOp
 from aicc.dialects.loops.attrs import LoopKind, memref_dims, memref_of
 from aicc.dialects.loops.call import size_of_value
@@ -178,6 +179,12 @@ class Emitter:
         return results
 
 
+def _zero(type: Attribute) -> Attribute:
+    if isinstance(type, AnyFloat):
+        return FloatAttr(0.0, type)
+    return IntegerAttr(0, cast("IntegerType[Any]", type))
+
+
 class BodyEmitter:
     """
     Copies scalar bodies into the current block.
@@ -282,8 +289,16 @@ class BodyEmitter:
                 values.update(zip(op.results, copy.results, strict=True))
 
     def _extract(self, op: ExtractOp, indices: Sequence[SSAValue]) -> SSAValue:
-        memref = self.memrefs(op.tensor)
-        return self.emitter.value(LoadOp.at(memref, self.clamp(indices, memref_dims(memref_of(memref)))))
+        memref, emitter = self.memrefs(op.tensor), self.emitter
+        dims = memref_dims(memref_of(memref))
+        clamped = self.clamp(indices, dims)
+        value = emitter.value(LoadOp.at(memref, clamped))
+        for index, place, dim in zip(indices, clamped, dims, strict=True):
+            # No place is one of an axis without elements.
+            if place is not index and (lower_bound(dim) or 0) < 1:
+                some = emitter.value(arith.CmpiOp(emitter.size(dim), emitter.index(0), "sgt"))
+                value = emitter.value(arith.SelectOp(some, value, emitter.constant(_zero(value.type))))
+        return value
 
     def clamp(self, indices: Sequence[SSAValue], dims: Sequence[Dim]) -> list[SSAValue]:
         """Each index moved into `0 .. dim - 1`, where it is no iteration index or constant that lies there anyway."""

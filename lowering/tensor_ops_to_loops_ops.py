@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
 
-from aicc.dialects.graph.dims import Dim, SymExpr, dims_of
+from aicc.dialects.graph.dims import Dim, SymExpr, dim_min, dim_prod, dims_of, lower_bound
 from aicc.dialects.loops.access import LoadOp, StoreOp
 from aicc.dialects.loops.attrs import memref_dims, memref_of
 from aicc.dialects.loops.memory import CopyOp
@@ -132,7 +132,10 @@ def lower_scatter(op: ScatterOp, emitter: Emitter, memrefs: Memrefs, target: SSA
     if (base := memrefs(op.base)) is not target:
         emitter.add(CopyOp(base, target))
     bodies = BodyEmitter(emitter, op.dims, memrefs)
-    with emitter.loops(op.dims, emitter.next_label(), parallel=False) as indices:
+    # Nothing has a place in a target without elements.
+    some = [dim_min(dim, 1) for dim in memref_dims(memref_of(target)) if (lower_bound(dim) or 0) < 1]
+    dims = [dim_prod([op.dims[0], *some]), *op.dims[1:]] if op.dims else []
+    with emitter.loops(dims, emitter.next_label(), parallel=False) as indices:
         bodies.indices = indices
         loads = [
             bodies.load(tensor, affine_map, op.symbols.data, None)

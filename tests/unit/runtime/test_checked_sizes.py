@@ -64,3 +64,23 @@ def test_a_list_that_a_loop_makes_is_a_result_of_fixed_shape(level: int):
     with pytest.raises(aicc.InputError, match="differ in the number of elements"):
         model.run({"input0": np.int64(9), "input1": np.array([4, 5, 6])}, out={names[0]: memory[:6]})
     assert (memory[6:] == -7).all()
+
+
+def of_two(operator: str, inputs: list[tuple[str, int, list[str]]]) -> onnx.ModelProto:
+    """A model of one operator on tensors of unknown sizes."""
+    values = [helper.make_tensor_value_info(*given) for given in inputs]
+    node = helper.make_node(operator, [given[0] for given in inputs], ["y"])
+    graph = helper.make_graph([node], "one", values, [helper.make_tensor_value_info("y", TensorProto.INT64, None)])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
+
+
+@pytest.mark.parametrize("level", [0, 2])
+def test_an_axis_without_elements_has_no_places(level: int):
+    x, i, u = (("x", TensorProto.INT64, ["N"]), ("i", TensorProto.INT64, ["M"]), ("u", TensorProto.INT64, ["M"]))
+    empty, first, three = np.zeros(0, np.int64), np.zeros(3, np.int64), np.full(3, 7)
+    gather = aicc.compile(of_two("Gather", [x, i]), opt_level=level)
+    np.testing.assert_array_equal(gather.run({"x": empty, "i": first})["y"], [0, 0, 0])
+    np.testing.assert_array_equal(gather.run({"x": three, "i": first})["y"], [7, 7, 7])
+    scatter = aicc.compile(of_two("ScatterElements", [x, i, u]), opt_level=level)
+    assert scatter.run({"x": empty, "i": first, "u": three})["y"].shape == (0,)
+    np.testing.assert_array_equal(scatter.run({"x": first, "i": first, "u": three})["y"], [7, 0, 0])
