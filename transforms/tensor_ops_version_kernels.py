@@ -47,11 +47,10 @@ MOST_WEIGHTS = 1 << 18
 
 
 def small_symbol(op: StructuredOp) -> str | None:
-    """The symbol that is the number of columns of a sum of products, along which vectors would lie, if one is."""
+    """The symbol that is the number of columns of a reduction of two inputs, where vectors would lie, if one is."""
     if not op.is_reduction or len(op.input_maps) < 2:
         return None
-    parallel = op.parallel_dims
-    last = parallel[-1] if parallel else 1
+    last = op.parallel_dims[-1] if op.parallel_dims else 1
     symbols = symbols_of([last])
     return symbols[0] if len(symbols) == 1 and last == sym(symbols[0]) else None
 
@@ -114,7 +113,6 @@ class _Versions:
         choice = b.insert(scf.IfOp(condition, types, first, second))
         for old, new in zip(call.res, choice.results, strict=True):
             new.name_hint = old.name_hint
-        for old, new in zip(call.res, choice.results, strict=True):
             old.replace_all_uses_with(new)
         call.detach()
         second.block.add_op(call)
