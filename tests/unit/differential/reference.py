@@ -129,7 +129,8 @@ class Expected:
         """
         Holds `found` against the meaning: to the bit where every op is exact, else within what noise explains.
 
-        Elements where the noise decides between finite, infinite and NaN are not looked at.
+        Elements where the noise decides between finite, infinite and NaN are not looked at, nor are results where it
+        decides how many elements there are.
         """
         try:
             _check(self._values, self._exact, self._trials, found)
@@ -150,7 +151,10 @@ def _check(
     found: Sequence[np.ndarray],
 ) -> None:
     for position, (want, have) in enumerate(zip(expected, found, strict=True)):
-        assert (have.shape, have.dtype) == (want.shape, want.dtype)
+        shapes = {want.shape, *(trial[position].shape for trial in trials)}
+        assert have.dtype == want.dtype and have.shape in shapes, f"output {position}: {have.dtype} {have.shape}"
+        if len(shapes) > 1:
+            continue
         if not is_float(want):
             wrong = have != want
             for trial in trials:
