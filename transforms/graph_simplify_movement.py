@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 from xdsl.ir import Operation, SSAValue
 
+from aicc.dialects.graph.buffers import constant_array
 from aicc.dialects.graph.constants import ConstantOp
 from aicc.dialects.graph.conv import ConvOp
-from aicc.dialects.graph.dims import dims_of
+from aicc.dialects.graph.dims import Dim, dim_max, dims_of
 from aicc.dialects.graph.elementwise import ElementwiseOp
 from aicc.dialects.graph.indexing import GatherOp
 from aicc.dialects.graph.interfaces import OpBuilder, broadcast_dims
@@ -110,6 +112,37 @@ def pad_into_conv(op: Operation, b: OpBuilder) -> Values | None:
     return [b.add(copy)] if copy.results[0].type == op.result.type else None
 
 
+def taps_in_padding(op: Operation, b: OpBuilder) -> Values | None:
+    """
+    First and last taps that lie in the padding of every window add nothing, where their weights are known to be finite.
+
+    Dilation may be larger than the image, and the padding with it.
+    """
+    assert isinstance(op, ConvOp)
+    axes = op.window_axes()
+    fewer = [axis.without_outer_taps() for axis in axes]
+    if fewer == list(axes) or not isinstance(op.weight.owner, ConstantOp):
+        return None
+    low, high = [axis.low for axis in fewer], [dim_max(axis.high, 0) for axis in fewer]
+    if any(isinstance(pad, int) and pad < 0 for pad in low):
+        return None
+    # The first tap that is left: padding is what the others took.
+    starts: list[Dim] = [0, 0]
+    for all_taps, kept in zip(axes, fewer, strict=True):
+        moved = all_taps.low - kept.low
+        starts.append(moved // all_taps.dilation if isinstance(moved, int) else 0)
+    weights = constant_array(op.weight.owner)
+    if not np.isfinite(weights).all():
+        return None
+    sizes = [*dims_of(op.weight.type)[:2], *(axis.kernel for axis in fewer)]
+    part = b.add(SliceOp(op.weight, starts, sizes))
+    copy = with_operands(op, op.operands)
+    copy.operands[1] = part
+    copy.properties["pads"] = type(op.pads)([*low, *high])
+    copy.set_inferred_types()
+    return [b.add(copy)] if copy.results[0].type == op.result.type else None
+
+
 def single_concat(op: Operation, b: OpBuilder) -> Values | None:
     """One operand, or all others empty along the axis."""
     assert isinstance(op, ConcatOp)
@@ -183,7 +216,7 @@ def gather_one(op: Operation, b: OpBuilder) -> Values | None:
 
 RULES: Rules = {
     ConcatOp: [single_concat, concat_of_concat, concat_of_split],
-    ConvOp: [pad_into_conv],
+    ConvOp: [pad_into_conv, taps_in_padding],
     ElementwiseOp: [broadcast_without_expand],
     ExpandOp: [same_type, expand_of_expand],
     GatherOp: [gather_one],

@@ -137,3 +137,28 @@ func.func @keep_pads(%x: tensor<1x2x4x4xf32>, %w: tensor<3x2x3x3xf32>, %v: tenso
   %h = graph.conv %d, %w {strides = [1, 1], pads = [0, 0, 0, 0], dilations = [1, 1]} : tensor<1x2x3x4xf32>, tensor<3x2x3x3xf32> -> tensor<1x3x1x2xf32>
   func.return %e, %f, %g, %h : tensor<1x3x3x2xf32>, tensor<1x3x3x2xf32>, tensor<1x3x2x2xf32>, tensor<1x3x1x2xf32>
 }
+
+// Of three taps 4 apart the outer ones lie in the padding of an axis of 4; of the axis of 8 none does.
+// CHECK-LABEL: func.func @taps_in_padding(
+// CHECK:         %[[W:.*]] = graph.constant
+// CHECK-NEXT:    %[[S:.*]] = graph.slice %[[W]] {starts = [0, 0, 1, 0], sizes = [1, 1, 1, 3], steps = [1, 1, 1, 1]}
+// CHECK-NEXT:    %[[C:.*]] = graph.conv %{{.*}}, %[[S]] {strides = [1, 1], pads = [0, 4, 0, 4], dilations = [4, 4]}
+// CHECK-NEXT:    func.return %[[C]]
+func.func @taps_in_padding(%x: tensor<1x1x4x8xf32>) -> tensor<1x1x4x8xf32> {
+  %w = graph.constant dense<[[[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0]]]]> : tensor<1x1x3x3xf32>
+  %c = graph.conv %x, %w {strides = [1, 1], pads = [4, 4, 4, 4], dilations = [4, 4]} : tensor<1x1x4x8xf32>, tensor<1x1x3x3xf32> -> tensor<1x1x4x8xf32>
+  func.return %c : tensor<1x1x4x8xf32>
+}
+
+// Zero times a weight that is infinite, or may be, is no zero; windows that begin behind the first element need all pads.
+// CHECK-LABEL: func.func @keep_taps(
+// CHECK-NOT:     graph.slice
+// CHECK:         func.return
+func.func @keep_taps(%x: tensor<1x1x4xf32>, %v: tensor<1x1x3xf32>) -> (tensor<1x1x4xf32>, tensor<1x1x4xf32>, tensor<1x1x2xf32>) {
+  %inf = graph.constant dense<[[[1.0, 2.0, 0x7F800000]]]> : tensor<1x1x3xf32>
+  %w = graph.constant dense<[[[1.0, 2.0, 3.0]]]> : tensor<1x1x3xf32>
+  %a = graph.conv %x, %inf {strides = [1], pads = [4, 4], dilations = [4]} : tensor<1x1x4xf32>, tensor<1x1x3xf32> -> tensor<1x1x4xf32>
+  %b = graph.conv %x, %v {strides = [1], pads = [4, 4], dilations = [4]} : tensor<1x1x4xf32>, tensor<1x1x3xf32> -> tensor<1x1x4xf32>
+  %c = graph.conv %x, %w {strides = [1], pads = [5, 9], dilations = [8]} : tensor<1x1x4xf32>, tensor<1x1x3xf32> -> tensor<1x1x2xf32>
+  func.return %a, %b, %c : tensor<1x1x4xf32>, tensor<1x1x4xf32>, tensor<1x1x2xf32>
+}

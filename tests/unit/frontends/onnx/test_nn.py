@@ -6,7 +6,9 @@ import math
 import ml_dtypes
 import numpy as np
 import pytest
+from onnx import helper
 
+import aicc
 from aicc.frontends.errors import ModelError
 from tests.unit.frontends.onnx.helper import model, onnxruntime_results, run, run_op
 
@@ -61,6 +63,24 @@ def test_conv(shape, weight, strides, pads, dilations, groups, symbolic):
     attributes = {"strides": strides, "pads": pads, "dilations": dilations, "group": groups}
     (result,) = run_op("Conv", [x, w, b], constant=[1, 2], symbolic=symbolic, **attributes)
     np.testing.assert_allclose(result, naive_conv(x, w, b, strides, pads, dilations, groups), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("level", [0, 2])
+@pytest.mark.parametrize(
+    "shape, strides, pads, dilations",
+    [
+        ((1, 2, 9, 8), (1, 1), (1 << 20, 3, 1 << 20, 3), (1 << 20, 3)),  # Nothing but the middle row of taps.
+        ((2, 2, 5, 7), (1, 2), (6, 0, 1, 9), (3, 4)),
+        ((1, 2, 4, 4), (2, 3), (8, 5, 8, 3), (4, 4)),
+        ((1, 2, 3, 4), (1, 1), (9, 4, 9, 4), (8, 4)),  # Windows that no tap of is inside, at the edges.
+    ],
+)
+def test_conv_with_taps_in_padding_alone(shape, strides, pads, dilations, level):
+    x, w, b = floats(*shape), floats(3, 2, 3, 3), floats(3)
+    nodes = [helper.make_node("Conv", ["x", "w", "b"], ["y"], strides=strides, pads=pads, dilations=dilations)]
+    made = model(nodes, {"x": (np.float32, shape)}, ["y"], weights={"w": w, "b": b})
+    found = aicc.compile(made, opt_level=level, cache=False).run({"x": x})["y"]
+    np.testing.assert_allclose(found, naive_conv(x, w, b, strides, pads, dilations, 1), rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.parametrize("auto_pad", ["SAME_UPPER", "SAME_LOWER", "VALID"])
