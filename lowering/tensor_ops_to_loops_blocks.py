@@ -34,8 +34,9 @@ from aicc.dialects.loops.memory import AllocOp, ConstantOp, CopyOp, ViewOp
 from aicc.dialects.tensor_ops import defined_sizes as tensor_sizes
 from aicc.dialects.tensor_ops import ops as tensor_ops
 from aicc.dialects.tensor_ops.body_ops import ExtractOp, SizeOp
+from aicc.dialects.tensor_ops.structured import StructuredOp
 from aicc.lowering.tensor_ops_to_loops_nests import BodyEmitter, Emitter
-from aicc.lowering.tensor_ops_to_loops_ops import LOWERED, lower_op
+from aicc.lowering.tensor_ops_to_loops_ops import LOWERED, lower_op, made_for_concat
 from aicc.lowering.tensor_ops_to_loops_updates import updated_in_place
 
 _PRODUCERS = (*LOWERED, tensor_ops.CallOp, scf.IfOp, scf.WhileOp)
@@ -216,6 +217,9 @@ class BlockConverter:
                 self._convert_if(op)
             case scf.WhileOp():
                 self._convert_while(op)
+            case StructuredOp() if made_for_concat(op.results[0]) is not None:
+                # Where the concat is.
+                pass
             case _ if isinstance(op, LOWERED):
                 targets = [self._target(result) for result in op.results]
                 lower_op(op, self.emitter, self.buffer, targets)

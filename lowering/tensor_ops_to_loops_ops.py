@@ -28,8 +28,17 @@ from aicc.lowering.tensor_ops_to_loops_top_k import lower_top_k
 Memrefs = Callable[[SSAValue], SSAValue]
 
 
-def lower_structured(op: StructuredOp, emitter: Emitter, memrefs: Memrefs, targets: Sequence[SSAValue]) -> None:
+def lower_structured(
+    op: StructuredOp,
+    emitter: Emitter,
+    memrefs: Memrefs,
+    targets: Sequence[SSAValue],
+    axis: int = 0,
+    offset: Dim = 0,
+) -> None:
     """
+    Results are written from element `offset` along `axis` of the targets on.
+
     ```mlir
     loops.for "s0_d0" %p = ... parallel {
       %acc = loops.for "s0_d1" %r = ... iter_args(...) { body }
@@ -67,7 +76,7 @@ def lower_structured(op: StructuredOp, emitter: Emitter, memrefs: Memrefs, targe
             ]
             results = bodies.run(finish, [*results, *loads])
         for result, target in zip(results, targets, strict=True):
-            emitter.add(StoreOp.at(result, target, parallel))
+            store_behind(emitter, result, target, parallel, axis, offset)
 
 
 def lower_blocks(op: BlocksOp, emitter: Emitter, memrefs: Memrefs, target: SSAValue) -> None:
@@ -102,26 +111,46 @@ def lower_blocks(op: BlocksOp, emitter: Emitter, memrefs: Memrefs, target: SSAVa
 
 
 def lower_concat(op: ConcatOp, emitter: Emitter, memrefs: Memrefs, target: SSAValue) -> None:
-    """A copying nest per input that is not in the target already, which writes from where the inputs before end."""
+    """
+    A nest per input that is not in the target already, which writes from where the inputs before end: one that computes
+    it, or one that copies it.
+    """
     axis = op.position
     for tensor, offset in zip(op.inputs, op.offsets(), strict=True):
-        if (source := memrefs(tensor)) is not target:
+        if (made := made_for_concat(tensor)) is not None:
+            with emitter.located(made):
+                lower_structured(made, emitter, memrefs, [target], axis, offset)
+        elif (source := memrefs(tensor)) is not target:
             copy_into(emitter, source, target, axis, offset)
+
+
+def made_for_concat(tensor: SSAValue) -> StructuredOp | None:
+    """The op that makes a tensor which nothing but a concat in its block reads: the result has no buffer of its own."""
+    owner = tensor.owner
+    if not isinstance(owner, StructuredOp) or len(owner.res) != 1 or (use := tensor.get_user_of_unique_use()) is None:
+        return None
+    return owner if isinstance(use, ConcatOp) and use.parent is owner.parent else None
+
+
+def store_behind(
+    emitter: Emitter, value: SSAValue, target: SSAValue, indices: Sequence[SSAValue], axis: int, offset: Dim
+) -> None:
+    """`target[.., offset + i, ..] = value` with `i` the index on `axis`."""
+    operands = list(indices)
+    exprs: list[AffineExpr] = [AffineDimExpr(position) for position in range(len(operands))]
+    if isinstance(offset, SymExpr):
+        exprs[axis] = exprs[axis] + AffineDimExpr(len(operands))
+        operands.append(emitter.size(offset))
+    elif offset:
+        exprs[axis] = exprs[axis] + offset
+    emitter.add(StoreOp(value, target, AffineMap(len(operands), 0, tuple(exprs)), operands))
 
 
 def copy_into(emitter: Emitter, source: SSAValue, target: SSAValue, axis: int = 0, offset: Dim = 0) -> None:
     """A nest for `target[.., offset + i, ..] = source[.., i, ..]` along `axis`."""
     dims = memref_dims(memref_of(source))
     with emitter.loops(dims, emitter.next_label()) as indices:
-        value = emitter.value(LoadOp.at(source, indices))
-        operands = list(indices)
-        exprs: list[AffineExpr] = [AffineDimExpr(position) for position in range(len(operands))]
-        if isinstance(offset, SymExpr):
-            exprs[axis] = exprs[axis] + AffineDimExpr(len(operands))
-            operands.append(emitter.size(offset))
-        elif offset:
-            exprs[axis] = exprs[axis] + offset
-        emitter.add(StoreOp(value, target, AffineMap(len(operands), 0, tuple(exprs)), operands))
+        store_behind(emitter, emitter.value(LoadOp.at(source, indices)), target, indices, axis, offset)
 
 
 def lower_scatter(op: ScatterOp, emitter: Emitter, memrefs: Memrefs, target: SSAValue) -> None:

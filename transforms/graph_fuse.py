@@ -81,6 +81,8 @@ class FusionRules:
     - Reductions over the same axes of one shape go together, with elementwise ops of that shape or of the reduced one
       between, before and after them: softmax, norms.
     - A chain of contractions around reductions goes together, and with what the last one may take.
+    - A gather takes in the movement that makes its indices. Movement that only reads gathers, but for transposes that
+      move the last axis, goes with them.
     - Elementwise ops of one shape go together, and with data movement that only they read or that only reads them.
       What is moved in one kernel has at most `MOST_PARTS` parts.
     """
@@ -124,6 +126,10 @@ class FusionRules:
         members = [member for member in members if member not in hidden and not _is_only_read_by([member], *hidden)]
         anchors = [member for member in members if kind_of(member) in _ANCHORS]
         reductions = [member for member in members if kind_of(member) is FusionKind.REDUCTION]
+        if kind is FusionKind.GATHER:
+            return all(kind_of(member) is FusionKind.MOVEMENT for member in members) and _only_tell_places(op, members)
+        if any(kind_of(member) is FusionKind.GATHER for member in members) and not _moves_rows(op):
+            return False
         if kind in _ANCHORS:
             return not anchors and not reductions and all(self._may_feed(op, member) for member in members)
         if kind is FusionKind.REDUCTION:
@@ -153,6 +159,17 @@ def _keeps_last_axis(op: Operation) -> bool:
     """Whether a movement op is an index map that leaves the last axis in place, so that it is still read in order."""
     axes = int_list(op, "permutation")
     return bool(axes) and axes[-1] == len(axes) - 1
+
+
+def _moves_rows(op: Operation) -> bool:
+    """Whether an op moves elements and those along the last axis stay beside each other."""
+    moves = kind_of(op) is FusionKind.MOVEMENT
+    return moves and (int_list(op, "permutation") is None or _keeps_last_axis(op))
+
+
+def _only_tell_places(gather: Operation, members: Sequence[Operation]) -> bool:
+    """Whether `members` make nothing but the places at which `gather` reads."""
+    return _is_only_read_by(members, gather) and not any(gather.operands[0].owner is member for member in members)
 
 
 def _may_follow_anchor(op: Operation, anchor: Operation, members: Sequence[Operation]) -> bool:

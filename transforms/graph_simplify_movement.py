@@ -10,11 +10,20 @@ from xdsl.ir import Operation, SSAValue
 from aicc.dialects.graph.buffers import constant_array
 from aicc.dialects.graph.constants import ConstantOp
 from aicc.dialects.graph.conv import ConvOp
-from aicc.dialects.graph.dims import Dim, dim_max, dims_of
+from aicc.dialects.graph.dims import Dim, dim_max, dim_prod, dims_of, rank_of
 from aicc.dialects.graph.elementwise import ElementwiseOp
-from aicc.dialects.graph.indexing import GatherOp
-from aicc.dialects.graph.interfaces import OpBuilder, broadcast_dims
-from aicc.dialects.graph.movement import MOST_PARTS, ConcatOp, ExpandOp, PadOp, ReshapeOp, SliceOp, SplitOp
+from aicc.dialects.graph.indexing import GatherNdOp, GatherOp
+from aicc.dialects.graph.interfaces import FusionKind, OpBuilder, broadcast_dims
+from aicc.dialects.graph.movement import (
+    MOST_PARTS,
+    ConcatOp,
+    ExpandOp,
+    PadOp,
+    ReshapeOp,
+    SliceOp,
+    SplitOp,
+    TransposeOp,
+)
 from aicc.dialects.graph.reductions import (
     ReduceMaxOp,
     ReduceMeanOp,
@@ -23,10 +32,14 @@ from aicc.dialects.graph.reductions import (
     ReduceSumOp,
     ReductionOp,
 )
+from aicc.transforms.graph_facts import kind_of
 from aicc.transforms.graph_rewrite import Rules
-from aicc.transforms.graph_rule_helpers import dense_value, is_splat_of, with_operands
+from aicc.transforms.graph_rule_helpers import dense_value, is_splat_of, sole_user, with_operands
 
 Values = Sequence[SSAValue]
+
+MOST_KNOWN_PLACES = 1 << 16
+"""Indices that are looked at while compiling."""
 
 
 def same_type(op: Operation, b: OpBuilder) -> Values | None:
@@ -214,12 +227,58 @@ def gather_one(op: Operation, b: OpBuilder) -> Values | None:
     return [b.add(ReshapeOp(part, dims_of(op.result.type)))]
 
 
+def gather_at_moved_places(op: Operation, b: OpBuilder) -> Values | None:
+    """Indices in another shape give a result in another shape: what moves the indices can be where they are read."""
+    assert isinstance(op, GatherOp)
+    inner = op.indices.owner
+    if not isinstance(inner, ReshapeOp) or not isinstance(inner.x.owner, Operation):
+        return None
+    if kind_of(inner.x.owner) is not FusionKind.MOVEMENT:
+        return None
+    gathered = b.add(GatherOp(op.x, inner.x, op.axis_value))
+    return [b.add(ReshapeOp(gathered, dims_of(op.result.type)))]
+
+
+def gather_along_merged_axes(op: Operation, b: OpBuilder) -> Values | None:
+    """
+    Known indices into several axes that follow each other are indices into one axis, before a transpose that only
+    brings these to the front: it is done on the result, where it often meets another that undoes it.
+    """
+    assert isinstance(op, GatherNdOp)
+    shape, source = dims_of(op.indices.type), op.x
+    if not isinstance(op.indices.owner, ConstantOp) or op.batch_rank or not isinstance(depth := shape[-1], int):
+        return None
+    order = tuple(range(rank_of(source.type)))
+    if isinstance(inner := source.owner, TransposeOp) and sole_user(source) is op:
+        source, order = inner.x, inner.axis_order
+    dims, first = dims_of(source.type), order[0]
+    merged, rest = dims[first : first + depth], order[depth:]
+    if not depth or order[:depth] != tuple(range(first, first + depth)):
+        return None
+    if not all(isinstance(dim, int) and dim > 0 for dim in merged) or dim_prod(shape) > MOST_KNOWN_PLACES:
+        return None
+    indices = op.indices.owner.array()
+    # As in the op: negative ones count from the end, and all are moved into bounds.
+    places = np.zeros(indices.shape[:-1], np.int64)
+    for axis, dim in enumerate(merged):
+        assert isinstance(dim, int)
+        place = indices[..., axis].astype(np.int64)
+        places = places * dim + np.clip(np.where(place < 0, place + dim, place), 0, dim - 1)
+    flat = b.add(ReshapeOp(source, [*dims[:first], dim_prod(merged), *dims[first + depth :]]))
+    gathered = b.add(GatherOp(flat, b.add(ConstantOp.from_array(places)), first))
+    # The axes before those of the indices, which are to come first, then those behind.
+    count = places.ndim
+    back = [axis if axis < first else axis - depth + count for axis in rest]
+    return [b.add(TransposeOp(gathered, [*range(first, first + count), *back]))]
+
+
 RULES: Rules = {
     ConcatOp: [single_concat, concat_of_concat, concat_of_split],
     ConvOp: [pad_into_conv, taps_in_padding],
     ElementwiseOp: [broadcast_without_expand],
     ExpandOp: [same_type, expand_of_expand],
-    GatherOp: [gather_one],
+    GatherNdOp: [gather_along_merged_axes],
+    GatherOp: [gather_one, gather_at_moved_places],
     PadOp: [no_padding],
     ReduceMaxOp: [reduce_of_ones],
     ReduceMeanOp: [reduce_of_ones],

@@ -83,8 +83,14 @@ class IndirectOp(GraphOp, ABC):
     FUSION_KIND: ClassVar[FusionKind] = FusionKind.INDIRECT
 
 
+class GatheringOp(IndirectOp, ABC):
+    """Base of the gathers."""
+
+    FUSION_KIND: ClassVar[FusionKind] = FusionKind.GATHER
+
+
 @irdl_op_definition
-class GatherOp(IndirectOp):
+class GatherOp(GatheringOp):
     """
     `result[a.., i.., b..] = x[a.., indices[i..], b..]`, with `a` the axes of `x` before `axis` and `b` those after it.
 
@@ -132,7 +138,7 @@ class GatherOp(IndirectOp):
 
 
 @irdl_op_definition
-class GatherElementsOp(IndirectOp):
+class GatherElementsOp(GatheringOp):
     """
     `result[i.., j, k..] = x[i.., indices[i.., j, k..], k..]` with `j` on `axis`.
 
@@ -187,7 +193,7 @@ def check_within(dims: Sequence[Dim], indices: Sequence[Dim], axis: int) -> None
 
 
 @irdl_op_definition
-class GatherNdOp(IndirectOp):
+class GatherNdOp(GatheringOp):
     """
     `result[b.., i.., k..] = x[b.., indices[b.., i.., 0], .., indices[b.., i.., n-1], k..]`, with `b` the first
     `batch_dims` axes and `n` the last size of `indices`.

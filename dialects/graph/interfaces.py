@@ -62,8 +62,11 @@ class FusionKind(Enum):
     WINDOW = auto()
     """The elements of a sliding window: pooling."""
 
+    GATHER = auto()
+    """One element of the first operand, at a place that the others tell by their values."""
+
     INDIRECT = auto()
-    """Elements at places that depend on data, or a running total: gather, scatter, cumsum."""
+    """Elements written at places that depend on data, or a running total: scatter, cumsum."""
 
     CONTROL = auto()
     CONSTANT = auto()

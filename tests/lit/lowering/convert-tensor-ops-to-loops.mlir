@@ -90,6 +90,36 @@ func.func private @concat(%x: tensor<2xf32>, %y: tensor<3xf32>) -> tensor<5xf32>
   func.return %r : tensor<5xf32>
 }
 
+// What only the concat reads is written where it is to be; what others read too has a buffer, and is copied.
+// CHECK-LABEL: func.func private @concat_of_computed(
+// CHECK-SAME:    memref<2xf32>, %{{.*}}: memref<?x2xf32, {{.*}}>, %[[OUT:[a-z0-9]+]]: memref<?x2xf32, {{.*}}>, %[[SUM:[a-z0-9]+]]: memref<2xf32>)
+// CHECK-NOT:     loops.alloc
+// CHECK:         loops.for "s0_d0" %[[I:.*]] = 0 to 2 parallel {
+// CHECK:           loops.store %{{.*}}, %[[SUM]][%[[I]]]
+// CHECK:         loops.for "s1_d0" %[[J:.*]] = 0 to %{{.*}} parallel {
+// CHECK-NEXT:      loops.for "s1_d1" %[[K:.*]] = 0 to 2 parallel {
+// CHECK-NEXT:        loops.load
+// CHECK-NEXT:        %[[V:.*]] = arith.negf
+// CHECK-NEXT:        loops.store %[[V]], %[[OUT]][%[[J]], %[[K]]]
+// CHECK:         loops.for "s2_d0"
+// CHECK:           loops.for "s2_d1" %[[L:.*]] = 0 to 2 parallel {
+// CHECK-NEXT:        %[[C:.*]] = loops.load %{{.*}}[%{{.*}}, %[[L]]] : memref<1x2xf32>
+// CHECK-NEXT:        loops.store %[[C]], %[[OUT]][%{{.*}} + %{{.*}}, %[[L]]]
+func.func private @concat_of_computed(%x: tensor<2xf32>, %y: tensor<?x2xf32, #graph.dims<s0>>)
+    -> (tensor<?x2xf32, #graph.dims<s0 + 1>>, tensor<2xf32>) attributes {aicc.kernel, aicc.symbols = ["s0"]} {
+  %a = tensor_ops.structured (%x as affine_map<(d0) -> (d0)>) over [parallel 2] body (%v : f32) {
+    %w = arith.addf %v, %v : f32
+    tensor_ops.yield %w : f32
+  } : (tensor<2xf32>) -> tensor<2xf32>
+  %b = tensor_ops.structured (%y as affine_map<(d0, d1) -> (d0, d1)>) over [parallel s0, parallel 2] body (%v : f32) {
+    %w = arith.negf %v : f32
+    tensor_ops.yield %w : f32
+  } : (tensor<?x2xf32, #graph.dims<s0>>) -> tensor<?x2xf32, #graph.dims<s0>>
+  %c = tensor_ops.view %a : tensor<2xf32> to tensor<1x2xf32>
+  %r = tensor_ops.concat %b, %c axis 0 : (tensor<?x2xf32, #graph.dims<s0>>, tensor<1x2xf32>) -> tensor<?x2xf32, #graph.dims<s0 + 1>>
+  func.return %r, %a : tensor<?x2xf32, #graph.dims<s0 + 1>>, tensor<2xf32>
+}
+
 // A scatter is sequential: the last of several values for one place wins. The buffer holds the base already.
 // CHECK-LABEL: func.func private @scatter(
 // CHECK-SAME:    memref<6xi64>, %{{.*}}: memref<6xf32>, %[[OUT:.*]]: memref<4xf32>)

@@ -283,3 +283,56 @@ func.func @too_many_parts(%x: tensor<1xf32>) -> tensor<65xf32> {
   %r = graph.concat %a, %x, %x, %x, %x, %x, %x, %x, %x, %x, %x, %x, %x, %x, %x, %x, %x, %x, %x, %x, %x, %x, %x, %x, %x, %x, %x, %x, %x, %x, %x, %x, %x {axis = 0} : tensor<33xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32> -> tensor<65xf32>
   func.return %r : tensor<65xf32>
 }
+
+// Gathers take in what makes their indices, and go with the concat that only reads them.
+// CHECK-LABEL: func.func @embeddings(
+// CHECK:         tensor_ops.kernel
+// CHECK-NEXT:      graph.slice
+// CHECK-NEXT:      graph.slice
+// CHECK-NEXT:      graph.gather
+// CHECK-NEXT:      graph.gather
+// CHECK-NEXT:      graph.concat
+// CHECK-NEXT:      tensor_ops.yield
+// CHECK-NOT:     tensor_ops.kernel
+// CHECK:         func.return
+func.func @embeddings(%x: tensor<9x8xf32>, %i: tensor<?x2xi64, #graph.dims<N>>) -> tensor<?x2x8xf32, #graph.dims<N>> {
+  %a = graph.slice %i {starts = [0, 0], sizes = [N, 1], steps = [1, 1]} : tensor<?x2xi64, #graph.dims<N>> -> tensor<?x1xi64, #graph.dims<N>>
+  %b = graph.slice %i {starts = [0, 1], sizes = [N, 1], steps = [1, 1]} : tensor<?x2xi64, #graph.dims<N>> -> tensor<?x1xi64, #graph.dims<N>>
+  %c = graph.gather %x, %a {axis = 0} : tensor<9x8xf32>, tensor<?x1xi64, #graph.dims<N>> -> tensor<?x1x8xf32, #graph.dims<N>>
+  %d = graph.gather %x, %b {axis = 0} : tensor<9x8xf32>, tensor<?x1xi64, #graph.dims<N>> -> tensor<?x1x8xf32, #graph.dims<N>>
+  %r = graph.concat %c, %d {axis = 1} : tensor<?x1x8xf32, #graph.dims<N>>, tensor<?x1x8xf32, #graph.dims<N>> -> tensor<?x2x8xf32, #graph.dims<N>>
+  func.return %r : tensor<?x2x8xf32, #graph.dims<N>>
+}
+
+// What a gather reads in any order is made before, and so are indices that others read; a transpose would read columns,
+// and arithmetic would be done again for each element of a row.
+// CHECK-LABEL: func.func @gathers_alone(
+// CHECK:         tensor_ops.kernel
+// CHECK-NEXT:      graph.slice
+// CHECK-NEXT:      tensor_ops.yield
+// CHECK:         tensor_ops.kernel
+// CHECK-NEXT:      graph.slice
+// CHECK-NEXT:      graph.neg
+// CHECK-NEXT:      tensor_ops.yield
+// CHECK:         tensor_ops.kernel
+// CHECK-NEXT:      graph.gather
+// CHECK-NEXT:      tensor_ops.yield
+// CHECK:         tensor_ops.kernel
+// CHECK-NEXT:      graph.transpose
+// CHECK-NEXT:      tensor_ops.yield
+// CHECK:         tensor_ops.kernel
+// CHECK-NEXT:      graph.gather
+// CHECK-NEXT:      tensor_ops.yield
+// CHECK:         tensor_ops.kernel
+// CHECK-NEXT:      graph.exp
+// CHECK-NEXT:      tensor_ops.yield
+func.func @gathers_alone(%x: tensor<9x8xf32>, %i: tensor<5xi64>) -> (tensor<8x4xf32>, tensor<4xi64>, tensor<4x8xf32>) {
+  %a = graph.slice %x {starts = [1, 0], sizes = [8, 8], steps = [1, 1]} : tensor<9x8xf32> -> tensor<8x8xf32>
+  %b = graph.slice %i {starts = [1], sizes = [4], steps = [1]} : tensor<5xi64> -> tensor<4xi64>
+  %c = graph.gather %a, %b {axis = 0} : tensor<8x8xf32>, tensor<4xi64> -> tensor<4x8xf32>
+  %d = graph.transpose %c {permutation = [1, 0]} : tensor<4x8xf32> -> tensor<8x4xf32>
+  %n = graph.neg %b : tensor<4xi64> -> tensor<4xi64>
+  %g = graph.gather %x, %n {axis = 0} : tensor<9x8xf32>, tensor<4xi64> -> tensor<4x8xf32>
+  %e = graph.exp %g : tensor<4x8xf32> -> tensor<4x8xf32>
+  func.return %d, %b, %e : tensor<8x4xf32>, tensor<4xi64>, tensor<4x8xf32>
+}

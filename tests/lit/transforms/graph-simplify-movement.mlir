@@ -162,3 +162,70 @@ func.func @keep_taps(%x: tensor<1x1x4xf32>, %v: tensor<1x1x3xf32>) -> (tensor<1x
   %c = graph.conv %x, %w {strides = [1], pads = [5, 9], dilations = [8]} : tensor<1x1x4xf32>, tensor<1x1x3xf32> -> tensor<1x1x2xf32>
   func.return %a, %b, %c : tensor<1x1x4xf32>, tensor<1x1x4xf32>, tensor<1x1x2xf32>
 }
+
+// Indices are read where they are; the result has the other shape.
+// CHECK-LABEL: func.func @moved_places(
+// CHECK-SAME:    %[[X:[a-z0-9]+]]: tensor<9x8xf32>, %[[I:[a-z0-9]+]]: tensor<5x2xi64>
+// CHECK-NEXT:    %[[S:.*]] = graph.slice %[[I]]
+// CHECK-NEXT:    %[[G:.*]] = graph.gather %[[X]], %[[S]] {axis = 1} : tensor<9x8xf32>, tensor<5x1xi64> -> tensor<9x5x1xf32>
+// CHECK-NEXT:    %[[R:.*]] = graph.reshape %[[G]] {shape = [9, 5]}
+// CHECK-NEXT:    func.return %[[R]]
+func.func @moved_places(%x: tensor<9x8xf32>, %i: tensor<5x2xi64>) -> tensor<9x5xf32> {
+  %s = graph.slice %i {starts = [0, 1], sizes = [5, 1], steps = [1, 1]} : tensor<5x2xi64> -> tensor<5x1xi64>
+  %r = graph.reshape %s {shape = [5]} : tensor<5x1xi64> -> tensor<5xi64>
+  %g = graph.gather %x, %r {axis = 1} : tensor<9x8xf32>, tensor<5xi64> -> tensor<9x5xf32>
+  func.return %g : tensor<9x5xf32>
+}
+
+// Nothing moves these.
+// CHECK-LABEL: func.func @places_as_given(
+// CHECK:         graph.reshape %{{.*}} {shape = [10]}
+// CHECK-NEXT:    graph.gather
+// CHECK-NEXT:    func.return
+func.func @places_as_given(%x: tensor<9x8xf32>, %i: tensor<5x2xi64>) -> tensor<10x8xf32> {
+  %r = graph.reshape %i {shape = [10]} : tensor<5x2xi64> -> tensor<10xi64>
+  %g = graph.gather %x, %r {axis = 0} : tensor<9x8xf32>, tensor<10xi64> -> tensor<10x8xf32>
+  func.return %g : tensor<10x8xf32>
+}
+
+// `x[:, [1, 2], [0, -1]]`: places in rows of 3 x 4, negative ones from the end; both transposes go.
+// CHECK-LABEL: func.func @merged_axes(
+// CHECK-SAME:    %[[X:[a-z0-9]+]]: tensor<?x3x4xf32, #graph.dims<N>>
+// CHECK-NEXT:    %[[F:.*]] = graph.reshape %[[X]] {shape = [N, 12]}
+// CHECK-NEXT:    %[[I:.*]] = graph.constant dense<[4, 11]> : tensor<2xi64>
+// CHECK-NEXT:    %[[G:.*]] = graph.gather %[[F]], %[[I]] {axis = 1}
+// CHECK-NEXT:    func.return %[[G]]
+func.func @merged_axes(%x: tensor<?x3x4xf32, #graph.dims<N>>) -> tensor<?x2xf32, #graph.dims<N>> {
+  %i = graph.constant dense<[[1, 0], [2, -1]]> : tensor<2x2xi64>
+  %t = graph.transpose %x {permutation = [1, 2, 0]} : tensor<?x3x4xf32, #graph.dims<N>> -> tensor<3x4x?xf32, #graph.dims<N>>
+  %g = graph.gather_nd %t, %i : tensor<3x4x?xf32, #graph.dims<N>>, tensor<2x2xi64> -> tensor<2x?xf32, #graph.dims<N>>
+  %r = graph.transpose %g {permutation = [1, 0]} : tensor<2x?xf32, #graph.dims<N>> -> tensor<?x2xf32, #graph.dims<N>>
+  func.return %r : tensor<?x2xf32, #graph.dims<N>>
+}
+
+// Axes behind the indices keep their order; places out of bounds are moved into them.
+// CHECK-LABEL: func.func @merged_first_axes(
+// CHECK-NEXT:    %[[F:.*]] = graph.reshape %{{.*}} {shape = [6, 5, 7]}
+// CHECK-NEXT:    %[[I:.*]] = graph.constant dense<5> : tensor<1x1xi64>
+// CHECK-NEXT:    %[[G:.*]] = graph.gather %[[F]], %[[I]] {axis = 0} : {{.*}} -> tensor<1x1x5x7xf32>
+// CHECK-NEXT:    func.return %[[G]]
+func.func @merged_first_axes(%x: tensor<2x3x5x7xf32>) -> tensor<1x1x5x7xf32> {
+  %i = graph.constant dense<[[[9, 2]]]> : tensor<1x1x2xi64>
+  %g = graph.gather_nd %x, %i : tensor<2x3x5x7xf32>, tensor<1x1x2xi64> -> tensor<1x1x5x7xf32>
+  func.return %g : tensor<1x1x5x7xf32>
+}
+
+// Axes that do not follow each other, of unknown size, behind batch axes; indices that data tells.
+// CHECK-LABEL: func.func @keep_gather_nd(
+// CHECK-COUNT-4: graph.gather_nd
+func.func @keep_gather_nd(%x: tensor<2x?x4xf32, #graph.dims<N>>, %y: tensor<3x4xf32>, %z: tensor<2x2xi64>) -> (tensor<2x?xf32, #graph.dims<N>>, tensor<2x4xf32>, tensor<2xf32>, tensor<2xf32>) {
+  %i = graph.constant dense<[[1, 0], [1, 3]]> : tensor<2x2xi64>
+  %j = graph.constant dense<[[0], [2], [1]]> : tensor<3x1xi64>
+  %t = graph.transpose %x {permutation = [0, 2, 1]} : tensor<2x?x4xf32, #graph.dims<N>> -> tensor<2x4x?xf32, #graph.dims<N>>
+  %a = graph.gather_nd %t, %i : tensor<2x4x?xf32, #graph.dims<N>>, tensor<2x2xi64> -> tensor<2x?xf32, #graph.dims<N>>
+  %b = graph.gather_nd %x, %i : tensor<2x?x4xf32, #graph.dims<N>>, tensor<2x2xi64> -> tensor<2x4xf32>
+  %c = graph.gather_nd %y, %z : tensor<3x4xf32>, tensor<2x2xi64> -> tensor<2xf32>
+  %d = graph.gather_nd %y, %j {batch_dims = 1} : tensor<3x4xf32>, tensor<3x1xi64> -> tensor<3xf32>
+  %e = graph.slice %d {starts = [0], sizes = [2], steps = [1]} : tensor<3xf32> -> tensor<2xf32>
+  func.return %a, %b, %c, %e : tensor<2x?xf32, #graph.dims<N>>, tensor<2x4xf32>, tensor<2xf32>, tensor<2xf32>
+}
