@@ -255,9 +255,9 @@ def gather_along_merged_axes(op: Operation, b: OpBuilder) -> Values | None:
     merged, rest = dims[first : first + depth], order[depth:]
     if not depth or order[:depth] != tuple(range(first, first + depth)):
         return None
-    if not all(isinstance(dim, int) and dim > 0 for dim in merged) or dim_prod(shape) > MOST_KNOWN_PLACES:
+    indices = constant_array(op.indices.owner)
+    if not all(isinstance(dim, int) and dim > 0 for dim in merged) or indices.size > MOST_KNOWN_PLACES:
         return None
-    indices = op.indices.owner.array()
     # As in the op: negative ones count from the end, and all are moved into bounds.
     places = np.zeros(indices.shape[:-1], np.int64)
     for axis, dim in enumerate(merged):

@@ -59,6 +59,20 @@ def test_known_places_in_two_axes(rank: int):
         check(proto, {"x": x, "x0": beside}, [expected], levels=[0, 2] if size == 5 else [2])
 
 
+def test_many_known_places_in_two_axes():
+    """Each pair of two of nine vectors, as recommendation models take them."""
+    pairs = np.array([[i, j] for i in range(9) for j in range(i)])
+    nodes = [
+        make_node("Transpose", ["x"], ["t"], perm=[1, 2, 0]),
+        make_node("GatherND", ["t", "i"], ["g"]),
+        make_node("Transpose", ["g"], ["y"], perm=[1, 0]),
+    ]
+    proto = model(nodes, {"x": (F32, ["N", 9, 9])}, ["y"], 18, {"i": pairs})
+    for size in SIZES:
+        x = numbers(size, 9, 9)
+        check(proto, {"x": x}, [x[:, pairs[:, 0], pairs[:, 1]]], levels=[2])
+
+
 def test_what_is_computed_is_written_beside_what_is_given():
     """An elementwise result that is a part of a concat, and one that is a result as well."""
     nodes = [
