@@ -154,11 +154,14 @@ def _wants_packing(kernel: Kernel, nest: Nest, access: Access, lane: Loop, chain
     )
 
 
-def lane_cycles(kernel: Kernel, nest: Nest, lane: Loop) -> float:
-    """Reckoned cycles of a nest with this loop along the lanes, its stores and run-time packing included."""
+def lane_cycles(kernel: Kernel, nest: Nest, lane: Loop) -> tuple[float, float]:
+    """
+    Reckoned cycles of a nest with this loop along the lanes, its stores and run-time packing included: as `TileChoice`
+    has them for the target's units, to compare loops, and for two, to compare with other strategies.
+    """
     plan = plan_lanes(kernel, nest, lane)
     outputs = prod(loop.trips for loop in nest.parallel)
-    cycles = plan.tile.cycles * max(1, nest.iterations // max(outputs, 1))
+    cycles = 0.0
     for access in nest.stores:
         contiguous = access.moves[lane].stride == 1
         cycles += outputs / plan.width if contiguous else 2.0 * outputs
@@ -167,7 +170,8 @@ def lane_cycles(kernel: Kernel, nest: Nest, lane: Loop) -> float:
             # Packed once for all that the loops around do.
             elements = prod(map(guess, access.dims)) / prod(loop.trips for loop in nest.around)
             cycles += elements * (1.0 / plan.width if access.moves[lane].stride == 1 else 2.0)
-    return cycles
+    steps = max(1, nest.iterations // max(outputs, 1))
+    return plan.tile.unit_cycles * steps + cycles, plan.tile.cycles * steps + cycles
 
 
 def tile_cost(
@@ -235,7 +239,7 @@ def plan_lanes(kernel: Kernel, nest: Nest, lane: Loop) -> LanePlan:
                 others *= loop.trips
         if not known and tile.rows > 1:
             others *= SYMBOLIC_ROWS
-        total = TileChoice(tile.rows, tile.vectors, tile.cycles * others)
+        total = replace(tile, cycles=tile.cycles * others, unit_cycles=tile.unit_cycles * others)
         if (
             best is None
             or total.cycles < best.tile.cycles * 0.99

@@ -98,19 +98,23 @@ def schedule_nest(kernel: Kernel, nest: Nest) -> None:
         if (matrix := streamed(kernel, nest, loop)) is not None and can_vectorize(loop.op):
             schedule_stream(kernel, nest, loop, matrix)
             return
-    choices: list[tuple[float, int, Callable[[], None]]] = []
-    for loop in nest.parallel:
+    lanes: list[tuple[float, int, float, Loop]] = []
+    for position, loop in enumerate(nest.parallel):
         if not loop.limit and can_vectorize(loop.op):
-            step = partial(_schedule_pixels, kernel, nest, loop)
-            cycles = lane_cycles(kernel, nest, loop)
+            own, cycles = lane_cycles(kernel, nest, loop)
+            factor = 1.0
             if not isinstance(loop.extent, int):
                 apart = any(access.moves[loop].stride != 1 for access in nest.stores)
-                cycles *= SYMBOLIC_BATCH if apart else SYMBOLIC_LANES
-            choices.append((cycles, -len(choices), step))
+                factor = SYMBOLIC_BATCH if apart else SYMBOLIC_LANES
+            lanes.append((own * factor, -position, cycles * factor, loop))
+    choices: list[tuple[float, int, Callable[[], None]]] = []
+    if lanes:
+        *_, cycles, loop = min(lanes)
+        choices.append((cycles, 0, partial(_schedule_pixels, kernel, nest, loop)))
     reductions = best_reductions(nest, lambda loop: can_vectorize(loop.op), kernel.facts)
     if reductions is not None:
         step = partial(_schedule_sums, kernel, nest, reductions)
-        choices.append((reduce_cycles(kernel, nest, reductions), -len(choices), step))
+        choices.append((reduce_cycles(kernel, nest, reductions), -1, step))
     if choices:
         min(choices)[2]()
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from aicc.transforms.target_facts import TargetFacts
 
@@ -80,14 +80,14 @@ class TileCost:
     window: Window | None = None
     """Steps that are unrolled, so that rows share what is loaded."""
 
-    def cycles(self, rows: int, vectors: int, slots: float = 0.0) -> float:
+    def cycles(self, rows: int, vectors: int, slots: float = 0.0, ports: int = FMA_PORTS) -> float:
         """
         Cycles of one step of the reduction on a tile of so many rows and vectors of lanes.
 
         `slots` is what arithmetic on all lanes of a row takes, in that on whole vectors, where one is not whole.
         """
         cells = rows * vectors
-        arithmetic = max(self.accumulators * rows * (slots or vectors) / FMA_PORTS, FMA_LATENCY)
+        arithmetic = max(self.accumulators * rows * (slots or vectors) / ports, FMA_LATENCY)
         own = self.window.places(rows) / self.window.taps * vectors if self.window else cells
         loads = self.per_tile + self.per_row * rows + self.per_vector * vectors + self.per_row_and_vector * own
         if not self.overlap:
@@ -154,6 +154,37 @@ class TileChoice:
     rows: int
     vectors: int
     cycles: float
+    unit_cycles: float
+    """The same for the target's number of FMA units: `cycles` reckons with two, so that loads are kept few."""
+
+
+@dataclass(frozen=True)
+class _Plane:
+    """All rows and lanes of a nest that register tiles are to cover."""
+
+    cost: TileCost
+    rows: int
+    lanes: int
+    width: int
+    known_rows: bool
+    ports: int
+    known: dict[int, list[float]] = field(default_factory=dict[int, list[float]])
+
+    def cycles(self, height: int, reach: int) -> float:
+        """Cycles in tiles of so many rows and lanes."""
+        full, rest = divmod(self.lanes, reach)
+        total = full * _plane_cost(self.rows, height, self._by_rows(height, reach), self.known_rows)
+        if rest:
+            total += _plane_cost(self.rows, height, self._by_rows(height, rest), self.known_rows)
+        return total
+
+    def _by_rows(self, height: int, reach: int) -> list[float]:
+        """Cycles of a tile of so many lanes, by its rows: those of the tile and those left over."""
+        known = self.known.setdefault(reach, [0.0])
+        registers, slots = -(-reach // self.width), self.cost.facts.slots(reach, self.width)
+        for rows in range(len(known), max(height, *REST_ROWS) + 1):
+            known.append(self.cost.cycles(rows, registers, slots, self.ports))
+        return known
 
 
 def choose_tile(
@@ -168,16 +199,7 @@ def choose_tile(
     """
     best: TileChoice | None = None
     best_size = (0, 0)
-    highest = max(min(most_rows, rows), *REST_ROWS)
-    known: dict[int, list[float]] = {}
-
-    def by_rows(reach: int) -> list[float]:
-        """Cycles of a tile of so many lanes, by its rows."""
-        if reach not in known:
-            registers, slots = -(-reach // width), cost.facts.slots(reach, width)
-            known[reach] = [0.0, *(cost.cycles(count, registers, slots) for count in range(1, highest + 1))]
-        return known[reach]
-
+    plane = _Plane(cost, rows, lanes, width, known_rows, FMA_PORTS)
     for vectors in VECTORS:
         if vectors // 2 * width >= lanes:
             continue
@@ -187,12 +209,11 @@ def choose_tile(
         for height in range(1, most_rows + 1):
             if height > rows or limit % height or not cost.fits(height, used, registers):
                 continue
-            full, rest = divmod(lanes, reach)
-            total = full * _plane_cost(rows, height, by_rows(reach), known_rows)
-            total += _plane_cost(rows, height, by_rows(rest), known_rows) if rest else 0.0
-            choice = TileChoice(height, vectors, total)
+            total = plane.cycles(height, reach)
+            choice = TileChoice(height, vectors, total, total)
             size = (height * used, used)
             if best is None or total < best.cycles * 0.999 or (total < best.cycles * 1.001 and size > best_size):
                 best, best_size = choice, size
     assert best is not None, "a tile of one row and one vector always fits"
-    return best
+    reach = min(best.vectors * width, lanes)
+    return replace(best, unit_cycles=replace(plane, ports=cost.facts.fma_ports, known={}).cycles(best.rows, reach))
