@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IndexType, i64
+from xdsl.dialects.builtin import IndexType, UnitAttr, i64
 from xdsl.dialects.math import ExpOp
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Block, SSAValue
@@ -20,6 +20,7 @@ from aicc.dialects.graph.reductions import ReductionOp
 from aicc.dialects.graph.scalars import ScalarBuilder, scalar_constant
 from aicc.dialects.graph.softmax import SoftmaxOp
 from aicc.dialects.tensor_ops import IndexOp
+from aicc.dialects.tensor_ops.body_ops import AT_MOST_ZERO
 from aicc.lowering.graph_to_tensor_ops_support import (
     REASSOCIATE,
     Read,
@@ -125,6 +126,7 @@ def lower_softmax(op: SoftmaxOp, b: OpBuilder) -> Sequence[SSAValue]:
     """
     The maximum of each slice, the exponentials, their sum, and the quotients; between them f32 (or f64).
 
+    The maximum leaves NaN out, as its exponential makes the sum NaN anyway; no difference from it is above 0.
     The quotients are products with the reciprocal of the sum, which is at least 1 (the exponential of 0) or NaN. Beside
     that 1, exponentials below 2^-126 may be 0.
     """
@@ -135,10 +137,12 @@ def lower_softmax(op: SoftmaxOp, b: OpBuilder) -> Sequence[SSAValue]:
     parallel, reduction, index = reduction_space(dims, [axis], True)
 
     def largest(s: ScalarBuilder, args: Sequence[SSAValue]) -> Sequence[SSAValue]:
-        return [flagged(args[1]).max(args[1], s.extend_float(args[0], acc))]
+        return [flagged(args[1]).max_number(args[1], s.extend_float(args[0], acc))]
 
     def exponential(s: ScalarBuilder, args: Sequence[SSAValue]) -> Sequence[SSAValue]:
-        return [s.insert(ExpOp(s.sub(s.extend_float(args[0], acc), args[1]), APPROXIMATE))]
+        function = ExpOp(s.sub(s.extend_float(args[0], acc), args[1]), APPROXIMATE)
+        function.attributes[AT_MOST_ZERO] = UnitAttr()
+        return [s.insert(function)]
 
     def total(s: ScalarBuilder, args: Sequence[SSAValue]) -> Sequence[SSAValue]:
         return [flagged(args[1]).add(args[1], args[0])]

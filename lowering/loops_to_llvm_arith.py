@@ -44,6 +44,7 @@ from aicc.lowering.loops_to_llvm_emit import (
 )
 from aicc.lowering.loops_to_llvm_index import add, constant, multiply
 from aicc.lowering.loops_to_llvm_memory import bf16_bits, float_constant
+from aicc.lowering.loops_to_llvm_nan import never_nan
 from aicc.lowering.loops_to_llvm_values import FunctionLowering, row_count
 
 RowFunction: TypeAlias = Callable[[FunctionLowering, Any, list[SSAValue]], SSAValue]
@@ -185,6 +186,19 @@ def _absolute(fn: FunctionLowering, op: Operation, row: list[SSAValue]) -> SSAVa
 def _nan_extremum(op_class: type[Operation]) -> Handler:
     def compute(fn: FunctionLowering, op: Operation, row: list[SSAValue]) -> SSAValue:
         return fn.emit(op_class, row, row[0].type, without_signed_zeros(op))
+
+    return rowwise(in_f32(compute))
+
+
+def _number_extremum(op_class: type[Operation], predicate: str) -> Handler:
+    """With an operand that is never NaN it is one comparison, which chooses that one wherever the other one is NaN."""
+
+    def compute(fn: FunctionLowering, op: Operation, row: list[SSAValue]) -> SSAValue:
+        number = next((at for at, operand in enumerate(op.operands) if never_nan(operand)), None)
+        if number is None:
+            return fn.emit(op_class, row, row[0].type, fast_math(op))
+        other, known = row[1 - number], row[number]
+        return fn.emit(elementwise.SelectOp, (fcmp(fn, predicate, other, known), other, known), known.type, FAST)
 
     return rowwise(in_f32(compute))
 
@@ -521,11 +535,11 @@ HANDLERS: dict[str, Handler] = {
     "arith.index_cast": _index_cast(signed=True),
     "arith.index_castui": _index_cast(signed=False),
     "arith.maximumf": _nan_extremum(intrinsics.MaximumOp),
-    "arith.maxnumf": _float_op(base.VectorFMaxOp),
+    "arith.maxnumf": _number_extremum(base.VectorFMaxOp, "ogt"),
     "arith.maxsi": _int_op(intrinsics.SMaxOp),
     "arith.maxui": _int_op(intrinsics.UMaxOp),
     "arith.minimumf": _nan_extremum(intrinsics.MinimumOp),
-    "arith.minnumf": _float_op(base.VectorFMinOp),
+    "arith.minnumf": _number_extremum(base.VectorFMinOp, "olt"),
     "arith.minsi": _int_op(intrinsics.SMinOp),
     "arith.minui": _int_op(intrinsics.UMinOp),
     "arith.mulf": _float_op(base.FMulOp),

@@ -192,6 +192,11 @@ class Emitter:
         """The block at the end of the scope at hand."""
         return self.scopes[-1].block
 
+    def home(self, value: SSAValue) -> int:
+        """The depth of the scope that a value was computed in; where that cannot be told, of the scope at hand."""
+        block = value.owner if isinstance(value.owner, Block) else value.owner.parent
+        return next((depth for depth, scope in enumerate(self.scopes) if scope.block is block), -1)
+
     def new_block(self, types: Sequence[Attribute] = ()) -> Block:
         """A block at the end of the function."""
         block = Block(arg_types=types)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import product
 
 from xdsl.dialects import llvm as base
@@ -15,19 +16,25 @@ from aicc.dialects.loops.access import lanes_of, scalar_of
 from aicc.dialects.loops.vectors import BroadcastOp, ReduceOp, TransposeOp
 from aicc.lowering.loops_to_llvm_arith import from_f32, is_small_float, to_f32
 from aicc.lowering.loops_to_llvm_emit import element_in, lanes_in
+from aicc.lowering.loops_to_llvm_nan import never_nan
 from aicc.lowering.loops_to_llvm_transposed import interleave
 from aicc.lowering.loops_to_llvm_values import FunctionLowering
 
 _REASSOCIATE: dict[str, Attribute] = {"fastmathFlags": base.FastMathAttr((FastMathFlag.REASSOC,))}
 _NO_SIGNED_ZEROS: dict[str, Attribute] = {"fastmathFlags": base.FastMathAttr((FastMathFlag.NO_SIGNED_ZEROS,))}
+_NUMBERS: dict[str, Attribute] = {
+    "fastmathFlags": base.FastMathAttr((FastMathFlag.NO_NANS, FastMathFlag.NO_SIGNED_ZEROS))
+}
 _WRAPS: dict[str, Attribute] = {"overflowFlags": IntegerAttr(0, 32)}
 
 _COMBINERS: dict[str, tuple[type[Operation], type[Operation], dict[str, Attribute]]] = {
     "and": (base.AndOp, vectors.ReduceAndOp, {}),
     "maximumf": (intrinsics.MaximumOp, vectors.ReduceFMaximumOp, _NO_SIGNED_ZEROS),
+    "maxnumf": (base.VectorFMaxOp, vectors.ReduceFMaxOp, _NO_SIGNED_ZEROS),
     "maxsi": (intrinsics.SMaxOp, vectors.ReduceSMaxOp, {}),
     "maxui": (intrinsics.UMaxOp, vectors.ReduceUMaxOp, {}),
     "minimumf": (intrinsics.MinimumOp, vectors.ReduceFMinimumOp, _NO_SIGNED_ZEROS),
+    "minnumf": (base.VectorFMinOp, vectors.ReduceFMinOp, _NO_SIGNED_ZEROS),
     "minsi": (intrinsics.SMinOp, vectors.ReduceSMinOp, {}),
     "minui": (intrinsics.UMinOp, vectors.ReduceUMinOp, {}),
     "or": (base.OrOp, vectors.ReduceOrOp, {}),
@@ -52,7 +59,7 @@ def lower_broadcast(fn: FunctionLowering, op: BroadcastOp) -> None:
     if 0 < len(source.shape) < len(target):
         rows = [_spread_lane(fn, row, lane, spread) for row in source.rows for lane in range(source.shape[-1])]
     else:
-        rows = [fn.splat(row, spread) for row in source.rows]
+        rows = [fn.splat(row, spread, fn.home(row)) for row in source.rows]
     result = [
         rows[_row_index(have, [0 if size == 1 else at for size, at in zip(have, position, strict=False)])]
         for position in product(*(range(size) for size in target[:-1]))
@@ -64,7 +71,7 @@ def _spread_lane(fn: FunctionLowering, row: SSAValue, lane: int, lanes: int) -> 
     """One lane of a row in all of `lanes`."""
     if lanes == 1 or lanes_in(row) == 1:
         return fn.splat(fn.lane(row, lane), lanes)
-    return fn.shuffle(row, row, [lane] * lanes)
+    return fn.shuffle(row, row, [lane] * lanes, fn.home(row))
 
 
 def _row_index(shape: Sequence[int], position: Sequence[int]) -> int:
@@ -82,41 +89,55 @@ def lower_reduce(fn: FunctionLowering, op: ReduceOp) -> None:
     axes = [int(axis) for axis in op.axes.get_values()]
     small = is_small_float(element)
     rows = [to_f32(fn, row, element) if small else row for row in source.rows]
-    shape, kind = source.shape, op.kind.data
+    shape, combiner = source.shape, _combiner(op)
     last = len(shape) - 1
     kept = [axis for axis in range(last) if axis not in axes]
     groups: dict[tuple[int, ...], list[SSAValue]] = {}
     for position, row in zip(product(*(range(size) for size in shape[:-1])), rows, strict=True):
         groups.setdefault(tuple(position[axis] for axis in kept), []).append(row)
-    combined = [_tree(fn, kind, group) for group in groups.values()]
+    combined = [_tree(fn, combiner, group) for group in groups.values()]
     if last in axes:
         lanes = shape[kept[-1]] if kept else 1
         starts = range(0, len(combined), lanes)
-        combined = [_across_rows(fn, kind, combined[start : start + lanes]) for start in starts]
+        combined = [_across_rows(fn, combiner, combined[start : start + lanes]) for start in starts]
     fn.set(op.result, [from_f32(fn, row, element) if small else row for row in combined])
 
 
-def _ops(kind: str, floats: bool) -> tuple[type[Operation], type[Operation], dict[str, Attribute]]:
+@dataclass(frozen=True)
+class _Combiner:
+    """What combines lanes: `two` rows, or those `across` a row."""
+
+    kind: str
+    two: type[Operation]
+    across: type[Operation]
+    properties: dict[str, Attribute]
+
+
+def _combiner(op: ReduceOp) -> _Combiner:
+    kind = op.kind.data
     if kind in _COMBINERS:
-        return _COMBINERS[kind]
+        two, across, properties = _COMBINERS[kind]
+        numbers = kind in ("maxnumf", "minnumf") and never_nan(op.value)
+        return _Combiner(kind, two, across, _NUMBERS if numbers else properties)
+    floats = not isinstance(scalar_of(op.value.type), IntegerType)
     two, across = _SUMS[kind, floats]
-    return two, across, _REASSOCIATE if floats else _WRAPS
+    return _Combiner(kind, two, across, _REASSOCIATE if floats else _WRAPS)
 
 
 def _is_float(value: SSAValue) -> bool:
     return not isinstance(element_in(value), IntegerType)
 
 
-def _tree(fn: FunctionLowering, kind: str, rows: list[SSAValue]) -> SSAValue:
+def _tree(fn: FunctionLowering, combiner: _Combiner, rows: list[SSAValue]) -> SSAValue:
     """All rows combined, in pairs, so that the chain of dependent ops is short."""
-    two, _, properties = _ops(kind, _is_float(rows[0]))
+    two, properties = combiner.two, combiner.properties
     while len(rows) > 1:
         paired = [fn.emit(two, pair, pair[0].type, properties) for pair in zip(rows[::2], rows[1::2], strict=False)]
         rows = paired + rows[len(rows) & ~1 :]
     return rows[0]
 
 
-def _across_rows(fn: FunctionLowering, kind: str, rows: Sequence[SSAValue]) -> SSAValue:
+def _across_rows(fn: FunctionLowering, combiner: _Combiner, rows: Sequence[SSAValue]) -> SSAValue:
     """
     The lanes of each row combined, as the lanes of one row.
 
@@ -125,8 +146,8 @@ def _across_rows(fn: FunctionLowering, kind: str, rows: Sequence[SSAValue]) -> S
     """
     count, lanes = len(rows), lanes_in(rows[0])
     if count == 1 or count & (count - 1) or lanes & (lanes - 1) or lanes < count:
-        return fn.row_of([_across(fn, kind, row) for row in rows])
-    two, _, properties = _ops(kind, _is_float(rows[0]))
+        return fn.row_of([_across(fn, combiner, row) for row in rows])
+    two, properties = combiner.two, combiner.properties
     left, length = list(rows), lanes
     while length > 1:
         # Each of `left` has parts of so many lanes, each part of one old row; their halves are combined.
@@ -141,16 +162,16 @@ def _across_rows(fn: FunctionLowering, kind: str, rows: Sequence[SSAValue]) -> S
     return left[0]
 
 
-def _across(fn: FunctionLowering, kind: str, row: SSAValue) -> SSAValue:
+def _across(fn: FunctionLowering, combiner: _Combiner, row: SSAValue) -> SSAValue:
     """The lanes of a row combined."""
     if lanes_in(row) == 1:
         return row
     element = element_in(row)
-    _, across, properties = _ops(kind, _is_float(row))
-    if kind in ("add", "mul"):
+    across, properties = combiner.across, combiner.properties
+    if combiner.kind in ("add", "mul"):
         if not _is_float(row):
             return fn.emit(across, (row,), element)
-        start = fn.float(-0.0 if kind == "add" else 1.0, element)
+        start = fn.float(-0.0 if combiner.kind == "add" else 1.0, element)
         return fn.emit(across, (start, row), element, properties)
     return fn.emit(across, (row,), element, properties)
 

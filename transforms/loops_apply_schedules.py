@@ -28,7 +28,7 @@ from xdsl.passes import ModulePass
 from aicc.dialects.graph.dims import Dim, ShapeAttr, symbols_of
 from aicc.dialects.loops import ForOp
 from aicc.dialects.loops.functions import find_function, symbol_names
-from aicc.dialects.schedule.bypass import BypassCachesOp
+from aicc.dialects.schedule.bypass import BypassCachesOp, PrivatizeOp, ReadAheadOp
 from aicc.dialects.schedule.ops import (
     CollapseOp,
     FuseOp,
@@ -67,6 +67,8 @@ from aicc.transforms.loops_pack import (
 )
 from aicc.transforms.loops_parallelize import parallelize_loops
 from aicc.transforms.loops_partial_results import partial_results
+from aicc.transforms.loops_privatize import privatize
+from aicc.transforms.loops_read_ahead import read_ahead
 from aicc.transforms.loops_split import split_loop
 from aicc.transforms.loops_split_reduction import split_reduction
 from aicc.transforms.loops_stage import stage_input
@@ -252,6 +254,18 @@ def _bypass_caches(run: Run, op: BypassCachesOp) -> None:
     bypass_caches(run.kernel, op.argument.value.data)
 
 
+def _privatize(run: Run, op: PrivatizeOp) -> None:
+    for loop in run.loops(op, op.loop):
+        privatize(run.kernel, loop, op.argument.value.data)
+    shrink_buffers(run.kernel)
+
+
+def _read_ahead(run: Run, op: ReadAheadOp) -> None:
+    if run.roots(op, op.kernel) != [run.kernel]:
+        fail(op, "the handle stands for loops, expected the kernel")
+    read_ahead(run.kernel, op.argument.value.data, op.elements.value.data)
+
+
 _STEPS: dict[type[Operation], Callable[[Run, Operation], None]] = {
     BypassCachesOp: _bypass_caches,
     CollapseOp: _collapse,
@@ -261,6 +275,8 @@ _STEPS: dict[type[Operation], Callable[[Run, Operation], None]] = {
     PackOp: _pack,
     ParallelizeOp: _parallelize,
     PartialResultsOp: _partial_results,
+    PrivatizeOp: _privatize,
+    ReadAheadOp: _read_ahead,
     SelectOp: _select,
     SplitOp: _split,
     SplitReductionOp: _split_reduction,

@@ -26,7 +26,7 @@ from xdsl.passes import ModulePass
 from aicc.dialects.loops import ForOp, LoadOp, StoreOp
 from aicc.dialects.loops.functions import kernels
 from aicc.transforms.auto_schedule_blocks import fuse_blocks
-from aicc.transforms.auto_schedule_bypass import bypass_last_cache
+from aicc.transforms.auto_schedule_bypass import bypass_last_cache, fetch_next_rows, rows_in_scratch
 from aicc.transforms.auto_schedule_callers import constant_buffers
 from aicc.transforms.auto_schedule_common import Kernel, vector_width
 from aicc.transforms.auto_schedule_elementwise import (
@@ -263,10 +263,12 @@ def auto_schedule(func: FuncOp, facts: TargetFacts, constants: frozenset[int] = 
     kernel = Kernel(func.clone(), facts, writer, constants)
     fuse_blocks(kernel)
     fuse_rows(kernel)
+    rows_in_scratch(kernel)
     schedule_loops(kernel, top_loops(kernel.func))
     if writer.is_empty:
         return None
     bypass_last_cache(kernel)
+    fetch_next_rows(kernel)
     return writer.finish()
 
 

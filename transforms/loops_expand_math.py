@@ -25,6 +25,7 @@ from xdsl.passes import ModulePass
 
 from aicc.dialects.loops.access import lanes_of, scalar_of
 from aicc.dialects.loops.vectors import ReduceOp
+from aicc.dialects.tensor_ops.body_ops import AT_MOST_ZERO
 from aicc.transforms import loops_expand_math_exponential as exponential
 from aicc.transforms import loops_expand_math_trigonometric as trigonometric
 from aicc.transforms.kernel_unit import KernelUnit
@@ -48,7 +49,7 @@ EXPANSIONS: dict[str, Callable[..., SSAValue]] = {
 """Op name -> what builds its f32 result from its f32 operands."""
 
 APPROXIMATIONS: dict[str, Callable[..., SSAValue]] = {"math.exp": exponential.exp_approximate}
-"""Shorter ones for ops with the flag `afn`."""
+"""Shorter ones for ops with the flag `afn`, which may know that operands are at most 0."""
 
 LIBRARY = "aicc.library"
 """Unit attribute of an op that is left for the mathematical library."""
@@ -67,7 +68,7 @@ def expand(op: Operation) -> list[Operation] | None:
     builder = MathBuilder(lanes_of(op.results[0].type), op.location)
     operands = [builder.widen(operand, f32) if short else operand for operand in op.operands]
     if op.name in APPROXIMATIONS and _may_approximate(op):
-        result = APPROXIMATIONS[op.name](builder, *operands)
+        result = APPROXIMATIONS[op.name](builder, *operands, AT_MOST_ZERO in op.attributes)
     elif op.name in EXPANSIONS:
         result = EXPANSIONS[op.name](builder, *operands)
     else:

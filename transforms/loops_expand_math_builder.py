@@ -187,8 +187,12 @@ class MathBuilder:
         """`result`, but a zero `x` with its sign."""
         return self.select(self.compare("oeq", x, self.const(0.0)), x, result)
 
+    def at_least(self, a: SSAValue, low: float, element: Attribute = f32) -> SSAValue:
+        """`a`, or `low` where that is larger; NaN stays NaN."""
+        least = self.const(low, element)
+        return self.select(self.compare("olt", a, least), least, a)
+
     def clamp(self, a: SSAValue, low: float, high: float, element: Attribute = f32) -> SSAValue:
         """`a` within `[low, high]`; NaN stays NaN."""
-        least, most = self.const(low, element), self.const(high, element)
-        raised = self.select(self.compare("olt", a, least), least, a)
+        raised, most = self.at_least(a, low, element), self.const(high, element)
         return self.select(self.compare("ogt", raised, most), most, raised)

@@ -125,7 +125,7 @@ def exp(b: MathBuilder, x: SSAValue) -> SSAValue:
     return _scale(b, _exp_of_reduced(b, r), biased)
 
 
-def exp_approximate(b: MathBuilder, x: SSAValue) -> SSAValue:
+def exp_approximate(b: MathBuilder, x: SSAValue, at_most_zero: bool = False) -> SSAValue:
     """
     `e^x` where `afn` allows less: results below 2^-126 may be 0, from 88.4 on they are infinite.
 
@@ -133,9 +133,9 @@ def exp_approximate(b: MathBuilder, x: SSAValue) -> SSAValue:
     Of a negation, `e^-y`, everything is computed with the opposite sign, which costs nothing.
     """
     sign, low, high = 1.0, -88.0, 89.0
-    if isinstance(x.owner, arith.NegfOp):
+    if isinstance(x.owner, arith.NegfOp) and not at_most_zero:
         sign, low, high, x = -1.0, -89.0, 88.0, x.owner.operand
-    x = b.clamp(x, low, high)
+    x = b.at_least(x, low) if at_most_zero else b.clamp(x, low, high)
     magic = b.const(_MAGIC + 127.0)
     shifted = b.madd(x, b.const(sign * _LOG2_E), magic)
     whole = b.sub(shifted, magic)

@@ -86,18 +86,18 @@ def _target(alloc: AllocOp, block: Block, outputs: Sequence[SSAValue]) -> SSAVal
         own = isinstance(memref.owner, AllocOp) and memref.owner.parent is block
         if memref.type != alloc.result.type or not (own or (isinstance(memref, BlockArgument) and memref in outputs)):
             continue
-        reads_there = all(_reads_there(op, store) for op in inside)
-        if reads_there and _is_own_element(store, last) and _first_use(memref, block, last, store):
+        in_place = all(reads_there(op, store) for op in inside)
+        if in_place and is_own_element(store, last) and _first_use(memref, block, last, store):
             return memref
     return None
 
 
-def _reads_there(load: LoadOp | StoreOp, store: StoreOp) -> bool:
+def reads_there(load: LoadOp | StoreOp, store: StoreOp) -> bool:
     """Whether a load stands before the store, in its block, and reads the element that it writes."""
     return load.parent is store.parent and load.is_before_in_block(store) and access_of(load) == access_of(store)
 
 
-def _is_own_element(store: StoreOp, top: Operation) -> bool:
+def is_own_element(store: StoreOp, top: Operation) -> bool:
     """Whether each iteration of the loops from `top` on writes an element of its own."""
     affine_map, operands, _ = access_of(store)
     indices = {operands[expr.position] for expr in affine_map.results if isinstance(expr, AffineDimExpr)}

@@ -25,6 +25,8 @@ _KINDS: dict[type[Operation], ReduceKind] = {
     arith.MuliOp: ReduceKind.MUL,
     arith.MinimumfOp: ReduceKind.MINIMUMF,
     arith.MaximumfOp: ReduceKind.MAXIMUMF,
+    arith.MinnumfOp: ReduceKind.MINNUMF,
+    arith.MaxnumfOp: ReduceKind.MAXNUMF,
     arith.MinSIOp: ReduceKind.MINSI,
     arith.MaxSIOp: ReduceKind.MAXSI,
     arith.MinUIOp: ReduceKind.MINUI,
@@ -107,8 +109,8 @@ def identity_of(kind: ReduceKind, type: Attribute) -> FloatAttr[AnyFloat] | Inte
     """
     type = scalar_of(type)
     if isinstance(type, AnyFloat):
-        values = {ReduceKind.ADD: 0.0, ReduceKind.MUL: 1.0, ReduceKind.MINIMUMF: inf, ReduceKind.MAXIMUMF: -inf}
-        return FloatAttr(values[kind], type)
+        values = {ReduceKind.ADD: 0.0, ReduceKind.MUL: 1.0, ReduceKind.MINIMUMF: inf, ReduceKind.MINNUMF: inf}
+        return FloatAttr(values.get(kind, -inf), type)
     integer = cast("IntegerType[Any]", type)
     width = integer.width.data
     match kind:

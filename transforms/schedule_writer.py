@@ -10,7 +10,7 @@ from xdsl.dialects.transform import YieldOp as SequenceYieldOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from aicc.dialects.graph.dims import Dim, ShapeAttr
-from aicc.dialects.schedule.bypass import BypassCachesOp
+from aicc.dialects.schedule.bypass import BypassCachesOp, PrivatizeOp, ReadAheadOp
 from aicc.dialects.schedule.ops import (
     CollapseOp,
     FuseOp,
@@ -175,6 +175,14 @@ class ScheduleWriter:
     def bypass_caches(self, argument: int, why: str = "") -> None:
         """Writes a buffer past the caches."""
         self._add(BypassCachesOp(self.kernel, argument), why)
+
+    def privatize(self, loop: SSAValue, argument: int, why: str = "") -> None:
+        """Gives iterations scratch of their own for what they write to a buffer and read again."""
+        self._add(PrivatizeOp(loop, argument), why)
+
+    def read_ahead(self, argument: int, elements: int, why: str = "") -> None:
+        """Fetches what lies so many elements behind what the last nest loads."""
+        self._add(ReadAheadOp(self.kernel, argument, elements), why)
 
     def finish(self) -> NamedSequenceOp:
         """The schedule."""

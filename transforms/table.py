@@ -78,6 +78,14 @@ PASSES: dict[str, PassEntry] = {
         "LoopsBypassCachesPass",
         "writes a result of a kernel to memory past the caches",
     ),
+    "loops-privatize": PassEntry(
+        "aicc.transforms.loops_privatize",
+        "LoopsPrivatizePass",
+        "gives iterations scratch of their own for what they write to a result and read again",
+    ),
+    "loops-read-ahead": PassEntry(
+        "aicc.transforms.loops_read_ahead", "LoopsReadAheadPass", "fetches what is read later into the cache of a core"
+    ),
     "loops-collapse": PassEntry(
         "aicc.transforms.loops_collapse", "LoopsCollapsePass", "makes one loop of two perfectly nested ones"
     ),

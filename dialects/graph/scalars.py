@@ -119,6 +119,10 @@ class ScalarBuilder:
             return self.insert(arith.MaximumfOp(a, b, self._fastmath))
         return self.insert((arith.MaxUIOp if unsigned else arith.MaxSIOp)(a, b))
 
+    def max_number(self, a: SSAValue, b: SSAValue) -> SSAValue:
+        """The larger one of floats; the other one where one is NaN."""
+        return self.insert(arith.MaxnumfOp(a, b, self._fastmath))
+
     # Bits.
 
     def and_(self, a: SSAValue, b: SSAValue) -> SSAValue:

@@ -29,12 +29,14 @@ class LoopKind(StrEnum):
 
 
 class ReduceKind(StrEnum):
-    """What combines the lanes in `loops.reduce`; `f` forms propagate NaN."""
+    """What combines the lanes in `loops.reduce`; `minimumf` and `maximumf` propagate NaN, `numf` forms leave it out."""
 
     ADD = "add"
     MUL = "mul"
     MINIMUMF = "minimumf"
     MAXIMUMF = "maximumf"
+    MINNUMF = "minnumf"
+    MAXNUMF = "maxnumf"
     MINSI = "minsi"
     MAXSI = "maxsi"
     MINUI = "minui"

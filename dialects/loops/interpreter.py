@@ -46,6 +46,8 @@ _REDUCTIONS: dict[str, Callable[[Array, Array], Any]] = {
     "mul": np.multiply,
     "minimumf": np.minimum,
     "maximumf": np.maximum,
+    "minnumf": np.fmin,
+    "maxnumf": np.fmax,
     "minsi": np.minimum,
     "maxsi": np.maximum,
     "minui": FUNCTIONS[arith.MinUIOp.name],

@@ -68,7 +68,7 @@ class ReduceOp(IRDLOperation):
     """
     The lanes along `axes` combined by `kind`, in an order of the compiler's choice; a scalar when none is left.
 
-    - (C1) `kind` is one of add, mul, minimumf, maximumf, minsi, maxsi, minui, maxui, and, or, xor
+    - (C1) `kind` is one of add, mul, minimumf, maximumf, minnumf, maxnumf, minsi, maxsi, minui, maxui, and, or, xor
     - (C2) `axes` ascend and are dimensions of the operand
     - (C3) the result has the other dimensions, in order
 

@@ -10,7 +10,7 @@ removed once it has been applied.
 
 from xdsl.ir import Dialect
 
-from aicc.dialects.schedule.bypass import BypassCachesOp
+from aicc.dialects.schedule.bypass import BypassCachesOp, PrivatizeOp, ReadAheadOp
 from aicc.dialects.schedule.ops import (
     CollapseOp,
     FuseOp,
@@ -39,6 +39,8 @@ Schedule = Dialect(
         PackOp,
         ParallelizeOp,
         PartialResultsOp,
+        PrivatizeOp,
+        ReadAheadOp,
         SelectOp,
         SplitOp,
         SplitReductionOp,

@@ -25,6 +25,9 @@ from aicc.dialects.graph.dims import Dim, ShapeAttr, evaluate, is_tensor, tensor
 from aicc.dialects.graph.dtypes import signless
 from aicc.dialects.graph.interfaces import Arrays, ExecutableOp
 
+AT_MOST_ZERO = "aicc.at_most_zero"
+"""Unit attribute of a `math` op in a body whose operand is at most 0, or NaN."""
+
 
 @irdl_op_definition
 class YieldOp(IRDLOperation):

@@ -184,6 +184,30 @@ transform.named_sequence @bypass_caches_c1(%k: !transform.any_op) {
 
 // -----
 
+transform.named_sequence @privatize_c1(%k: !transform.any_op) {
+  // expected-error@+1 {{argument is -1, expected at least 0}}
+  schedule.privatize %k {argument = -1 : i64}
+  transform.yield
+}
+
+// -----
+
+transform.named_sequence @read_ahead_c1(%k: !transform.any_op) {
+  // expected-error@+1 {{argument is -1, expected at least 0}}
+  schedule.read_ahead %k {argument = -1 : i64, elements = 1 : i64}
+  transform.yield
+}
+
+// -----
+
+transform.named_sequence @read_ahead_c2(%k: !transform.any_op) {
+  // expected-error@+1 {{elements is 0, expected at least 1}}
+  schedule.read_ahead %k {argument = 0 : i64, elements = 0 : i64}
+  transform.yield
+}
+
+// -----
+
 // C0 of all steps.
 transform.named_sequence @other_attribute(%k: !transform.any_op) {
   // expected-error@+1 {{attribute 'bogus' is not known, expected one of grain, least, part, why, within, work}}

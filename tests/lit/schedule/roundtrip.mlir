@@ -48,6 +48,10 @@ transform.named_sequence @k_schedule(%k: !transform.any_op) {
   schedule.parallelize %m {within}
   // CHECK-NEXT: schedule.bypass_caches %k {argument = 1 : i64}
   schedule.bypass_caches %k {argument = 1 : i64}
+  // CHECK-NEXT: schedule.privatize %m {argument = 1 : i64}
+  schedule.privatize %m {argument = 1 : i64}
+  // CHECK-NEXT: schedule.read_ahead %k {argument = 0 : i64, elements = 4096 : i64}
+  schedule.read_ahead %k {argument = 0 : i64, elements = 4096 : i64}
   // CHECK-NEXT: schedule.parallelize %y {why = "enough work"}
   schedule.parallelize %y {why = "enough work"}
   // CHECK-NEXT: transform.yield

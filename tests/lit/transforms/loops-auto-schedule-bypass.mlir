@@ -134,3 +134,187 @@ func.func private @rows(%x: memref<1024x16x128xf32>, %o: memref<16x1024x128xf32>
   }
   func.return
 }
+
+// Sweeps over long rows: what is kept of a row lies in scratch, the result is only written, and the next row is fetched.
+// CHECK-LABEL: @swept(
+// CHECK:       @swept_schedule
+// CHECK:         schedule.privatize %a_i{{.*}} {argument = 1 : i64
+// CHECK:         schedule.bypass_caches %kernel {argument = 1 : i64
+// CHECK-NEXT:    schedule.read_ahead %kernel {argument = 0 : i64, elements = 2048 : i64
+func.func private @swept(%x: memref<1024x2048xf32>, %o: memref<1024x2048xf32>)
+    attributes {aicc.kernel, aicc.num_outputs = 1 : i64} {
+  %z = arith.constant 0.0 : f32
+  %m = loops.alloc : memref<1024xf32>
+  %t = loops.alloc : memref<1024xf32>
+  loops.for "a_i" %i = 0 to 1024 parallel {
+    %s = loops.for "a_j" %j = 0 to 2048 iter_args(%a = %z) -> (f32) {
+      %v = loops.load %x[%i, %j] : memref<1024x2048xf32> to f32
+      %b = arith.maximumf %a, %v : f32
+      loops.yield %b : f32
+    }
+    loops.store %s, %m[%i] : f32 to memref<1024xf32>
+  }
+  loops.for "b_i" %i = 0 to 1024 parallel {
+    loops.for "b_j" %j = 0 to 2048 parallel {
+      %v = loops.load %x[%i, %j] : memref<1024x2048xf32> to f32
+      %w = loops.load %m[%i] : memref<1024xf32> to f32
+      %d = arith.subf %v, %w : f32
+      loops.store %d, %o[%i, %j] : f32 to memref<1024x2048xf32>
+    }
+  }
+  loops.for "c_i" %i = 0 to 1024 parallel {
+    %s = loops.for "c_j" %j = 0 to 2048 iter_args(%a = %z) -> (f32) {
+      %v = loops.load %o[%i, %j] : memref<1024x2048xf32> to f32
+      %b = arith.addf %a, %v fastmath<reassoc> : f32
+      loops.yield %b : f32
+    }
+    loops.store %s, %t[%i] : f32 to memref<1024xf32>
+  }
+  loops.for "d_i" %i = 0 to 1024 parallel {
+    loops.for "d_j" %j = 0 to 2048 parallel {
+      %v = loops.load %o[%i, %j] : memref<1024x2048xf32> to f32
+      %w = loops.load %t[%i] : memref<1024xf32> to f32
+      %p = arith.mulf %v, %w : f32
+      loops.store %p, %o[%i, %j] : f32 to memref<1024x2048xf32>
+    }
+  }
+  func.return
+}
+
+// Short rows are read ahead by the machine.
+// CHECK-LABEL: @swept_short(
+// CHECK:       @swept_short_schedule
+// CHECK:         schedule.privatize
+// CHECK-NOT:     read_ahead
+// CHECK:         transform.yield
+func.func private @swept_short(%x: memref<8192x256xf32>, %o: memref<8192x256xf32>)
+    attributes {aicc.kernel, aicc.num_outputs = 1 : i64} {
+  %z = arith.constant 0.0 : f32
+  %m = loops.alloc : memref<8192xf32>
+  %t = loops.alloc : memref<8192xf32>
+  loops.for "a_i" %i = 0 to 8192 parallel {
+    %s = loops.for "a_j" %j = 0 to 256 iter_args(%a = %z) -> (f32) {
+      %v = loops.load %x[%i, %j] : memref<8192x256xf32> to f32
+      %b = arith.maximumf %a, %v : f32
+      loops.yield %b : f32
+    }
+    loops.store %s, %m[%i] : f32 to memref<8192xf32>
+  }
+  loops.for "b_i" %i = 0 to 8192 parallel {
+    loops.for "b_j" %j = 0 to 256 parallel {
+      %v = loops.load %x[%i, %j] : memref<8192x256xf32> to f32
+      %w = loops.load %m[%i] : memref<8192xf32> to f32
+      %d = arith.subf %v, %w : f32
+      loops.store %d, %o[%i, %j] : f32 to memref<8192x256xf32>
+    }
+  }
+  loops.for "c_i" %i = 0 to 8192 parallel {
+    %s = loops.for "c_j" %j = 0 to 256 iter_args(%a = %z) -> (f32) {
+      %v = loops.load %o[%i, %j] : memref<8192x256xf32> to f32
+      %b = arith.addf %a, %v fastmath<reassoc> : f32
+      loops.yield %b : f32
+    }
+    loops.store %s, %t[%i] : f32 to memref<8192xf32>
+  }
+  loops.for "d_i" %i = 0 to 8192 parallel {
+    loops.for "d_j" %j = 0 to 256 parallel {
+      %v = loops.load %o[%i, %j] : memref<8192x256xf32> to f32
+      %w = loops.load %t[%i] : memref<8192xf32> to f32
+      %p = arith.mulf %v, %w : f32
+      loops.store %p, %o[%i, %j] : f32 to memref<8192x256xf32>
+    }
+  }
+  func.return
+}
+
+// Rows that no cache of a core holds.
+// CHECK-LABEL: @swept_huge(
+// CHECK:       @swept_huge_schedule
+// CHECK-NOT:     privatize
+// CHECK-NOT:     read_ahead
+// CHECK:         transform.yield
+func.func private @swept_huge(%x: memref<32x65536xf32>, %o: memref<32x65536xf32>)
+    attributes {aicc.kernel, aicc.num_outputs = 1 : i64} {
+  %z = arith.constant 0.0 : f32
+  %m = loops.alloc : memref<32xf32>
+  %t = loops.alloc : memref<32xf32>
+  loops.for "a_i" %i = 0 to 32 parallel {
+    %s = loops.for "a_j" %j = 0 to 65536 iter_args(%a = %z) -> (f32) {
+      %v = loops.load %x[%i, %j] : memref<32x65536xf32> to f32
+      %b = arith.maximumf %a, %v : f32
+      loops.yield %b : f32
+    }
+    loops.store %s, %m[%i] : f32 to memref<32xf32>
+  }
+  loops.for "b_i" %i = 0 to 32 parallel {
+    loops.for "b_j" %j = 0 to 65536 parallel {
+      %v = loops.load %x[%i, %j] : memref<32x65536xf32> to f32
+      %w = loops.load %m[%i] : memref<32xf32> to f32
+      %d = arith.subf %v, %w : f32
+      loops.store %d, %o[%i, %j] : f32 to memref<32x65536xf32>
+    }
+  }
+  loops.for "c_i" %i = 0 to 32 parallel {
+    %s = loops.for "c_j" %j = 0 to 65536 iter_args(%a = %z) -> (f32) {
+      %v = loops.load %o[%i, %j] : memref<32x65536xf32> to f32
+      %b = arith.addf %a, %v fastmath<reassoc> : f32
+      loops.yield %b : f32
+    }
+    loops.store %s, %t[%i] : f32 to memref<32xf32>
+  }
+  loops.for "d_i" %i = 0 to 32 parallel {
+    loops.for "d_j" %j = 0 to 65536 parallel {
+      %v = loops.load %o[%i, %j] : memref<32x65536xf32> to f32
+      %w = loops.load %t[%i] : memref<32xf32> to f32
+      %p = arith.mulf %v, %w : f32
+      loops.store %p, %o[%i, %j] : f32 to memref<32x65536xf32>
+    }
+  }
+  func.return
+}
+
+// All of it stays in a cache.
+// CHECK-LABEL: @swept_small(
+// CHECK:       @swept_small_schedule
+// CHECK-NOT:     privatize
+// CHECK-NOT:     read_ahead
+// CHECK:         transform.yield
+func.func private @swept_small(%x: memref<64x2048xf32>, %o: memref<64x2048xf32>)
+    attributes {aicc.kernel, aicc.num_outputs = 1 : i64} {
+  %z = arith.constant 0.0 : f32
+  %m = loops.alloc : memref<64xf32>
+  %t = loops.alloc : memref<64xf32>
+  loops.for "a_i" %i = 0 to 64 parallel {
+    %s = loops.for "a_j" %j = 0 to 2048 iter_args(%a = %z) -> (f32) {
+      %v = loops.load %x[%i, %j] : memref<64x2048xf32> to f32
+      %b = arith.maximumf %a, %v : f32
+      loops.yield %b : f32
+    }
+    loops.store %s, %m[%i] : f32 to memref<64xf32>
+  }
+  loops.for "b_i" %i = 0 to 64 parallel {
+    loops.for "b_j" %j = 0 to 2048 parallel {
+      %v = loops.load %x[%i, %j] : memref<64x2048xf32> to f32
+      %w = loops.load %m[%i] : memref<64xf32> to f32
+      %d = arith.subf %v, %w : f32
+      loops.store %d, %o[%i, %j] : f32 to memref<64x2048xf32>
+    }
+  }
+  loops.for "c_i" %i = 0 to 64 parallel {
+    %s = loops.for "c_j" %j = 0 to 2048 iter_args(%a = %z) -> (f32) {
+      %v = loops.load %o[%i, %j] : memref<64x2048xf32> to f32
+      %b = arith.addf %a, %v fastmath<reassoc> : f32
+      loops.yield %b : f32
+    }
+    loops.store %s, %t[%i] : f32 to memref<64xf32>
+  }
+  loops.for "d_i" %i = 0 to 64 parallel {
+    loops.for "d_j" %j = 0 to 2048 parallel {
+      %v = loops.load %o[%i, %j] : memref<64x2048xf32> to f32
+      %w = loops.load %t[%i] : memref<64xf32> to f32
+      %p = arith.mulf %v, %w : f32
+      loops.store %p, %o[%i, %j] : f32 to memref<64x2048xf32>
+    }
+  }
+  func.return
+}

@@ -101,3 +101,26 @@ func.func @exact_decay(%x: f32) -> f32 {
   %r = math.exp %y : f32
   func.return %r : f32
 }
+
+// -----
+
+// An exponential that is known to be at most 1 needs no upper bound.
+// CHECK-LABEL: @approximate(
+// CHECK:       arith.cmpf olt
+// CHECK:       arith.cmpf ogt
+// CHECK:       func.return
+func.func @approximate(%x: vector<8xf32>) -> vector<8xf32> {
+  %r = math.exp %x fastmath<afn> : vector<8xf32>
+  func.return %r : vector<8xf32>
+}
+
+// -----
+
+// CHECK-LABEL: @at_most_zero(
+// CHECK:       arith.cmpf olt
+// CHECK-NOT:   arith.cmpf
+// CHECK:       func.return
+func.func @at_most_zero(%x: vector<8xf32>) -> vector<8xf32> {
+  %r = math.exp %x fastmath<afn> {aicc.at_most_zero} : vector<8xf32>
+  func.return %r : vector<8xf32>
+}
