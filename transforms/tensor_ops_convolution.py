@@ -53,6 +53,21 @@ class Convolution:
         return self.row.tap, self.column.tap
 
 
+@dataclass(frozen=True)
+class Windows:
+    """
+    A sum of products of an image, 0 around it, and weights, of which each result channel has its own; of any number of
+    axes, with channels to sum over or without.
+    """
+
+    op: StructuredOp
+    image: int
+    """Position of the image among the inputs."""
+    weight: int
+    axes: tuple[WindowAxis, ...]
+    """The axes of the image that windows move along."""
+
+
 def _window_axis(axis: int, expr: AffineExpr, parallel: int) -> WindowAxis | None:
     form = linear_form(expr)
     dims = [atom.position for atom in form.terms if isinstance(atom, AffineDimExpr)]
@@ -67,7 +82,7 @@ def find_convolution(op: Operation) -> Convolution | None:
     The op as a convolution of stride and dilation 1 in one group, summed in f32 in any order; `None` if it is none.
     Image and weights may be of f16 or bf16.
     """
-    if not isinstance(op, StructuredOp) or not _is_plain_sum(op):
+    if not isinstance(op, StructuredOp) or (op.parallel_count, len(op.dims)) != (4, 7) or not _is_plain_sum(op):
         return None
     for image, weight in ((0, 1), (1, 0)):
         found = _match(op, image, weight)
@@ -76,9 +91,35 @@ def find_convolution(op: Operation) -> Convolution | None:
     return None
 
 
+def find_windows(op: Operation) -> Windows | None:
+    """
+    The op as windows of stride and dilation 1, summed in f32 in any order; `None` if it is something else. Image and
+    weights may be of f16 or bf16.
+    """
+    if not isinstance(op, StructuredOp) or not _is_plain_sum(op):
+        return None
+    for image, weight in ((0, 1), (1, 0)):
+        read, own = (used_dims(op.input_maps[position].results) for position in (image, weight))
+        if not _surrounded_by_zeros(op, image, weight) or not any(d < op.parallel_count for d in own - read):
+            continue
+        results = op.input_maps[image].results
+        found = [_window_axis(axis, expr, op.parallel_count) for axis, expr in enumerate(results)]
+        axes = tuple(axis for axis in found if axis is not None and axis.tap in own)
+        if axes:
+            return Windows(op, image, weight, axes)
+    return None
+
+
+def _surrounded_by_zeros(op: StructuredOp, image: int, weight: int) -> bool:
+    """Whether weights are read inside of their bounds, and what is outside of the image's is 0."""
+    fill = op.input_fills[image]
+    zero = fill is None or (isinstance(fill, FloatAttr) and not fill.value.data)
+    return zero and op.input_fills[weight] is None
+
+
 def _is_plain_sum(op: StructuredOp) -> bool:
     """Whether the op sums the product of its two inputs in f32, from 0 on and in any order, and has one result."""
-    if (op.parallel_count, len(op.dims), len(op.inputs), len(op.res)) != (4, 7, 2, 1):
+    if (len(op.inputs), len(op.res)) != (2, 1):
         return False
     if not is_contraction(op) or not may_reassociate(op):
         return False
@@ -104,10 +145,7 @@ def _narrow(value: SSAValue) -> SSAValue:
 
 def _match(op: StructuredOp, image: int, weight: int) -> Convolution | None:
     parallel = op.parallel_count
-    fill = op.input_fills[image]
-    if op.input_fills[weight] is not None or not (
-        fill is None or (isinstance(fill, FloatAttr) and not fill.value.data)
-    ):
+    if not _surrounded_by_zeros(op, image, weight):
         return None
     results = op.input_maps[image].results
     windows = [w for axis, expr in enumerate(results) if (w := _window_axis(axis, expr, parallel)) is not None]

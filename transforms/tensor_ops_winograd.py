@@ -15,7 +15,7 @@ shown for F(4x4, 3x3), of 4x4 results per tile; F(3x3, 3x3) has 25 products in t
 `winograd_matrices` for the algorithm, `winograd_ops` for the ops. The weights' transform reads constants alone, so that
 it moves to `@prepare`; it is computed in f64 and rounded once. Padding is the fill of the input's transform; tiles that
 hang over the border read zeros and drop what is outside. The tiles of an image of known size are one dimension;
-otherwise batch, rows and columns of tiles are three.
+otherwise batch, rows and columns of tiles are three, and small images have kernels of their own (`winograd_versions`).
 
 Applies to sums of products in f32 of an image, read at `row + tap - pad` and `column + tap - pad` with 3x3 taps and at
 the summed channel, and of weights read at (result channel, channel, taps) in any order of axes, where the cost model
@@ -31,7 +31,7 @@ F(4x4), as tests check. A NaN or an infinity in the input makes all results of t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -42,58 +42,13 @@ from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
 from aicc.dialects.tensor_ops.ops import KERNEL_ATTRIBUTE, SUM_LENGTH_ATTRIBUTE, SYMBOLS_ATTRIBUTE, CallOp
-from aicc.transforms.loops_facts import guess
 from aicc.transforms.target_facts import TargetFacts, facts_of
-from aicc.transforms.tensor_ops_constants import constant_arguments
-from aicc.transforms.tensor_ops_convolution import Convolution, find_convolution
-from aicc.transforms.tensor_ops_dot_products import takes_pairs
-from aicc.transforms.winograd_cost import SUM_LENGTHS, ConvolutionSize, choose_for_all, sum_length
-from aicc.transforms.winograd_matrices import POINTS, TAPS, Winograd, winograd
+from aicc.transforms.tensor_ops_convolution import Convolution
+from aicc.transforms.winograd_candidates import find_candidates
+from aicc.transforms.winograd_cost import SUM_LENGTHS, choose_for_all, sum_length
+from aicc.transforms.winograd_matrices import POINTS, Winograd, winograd
 from aicc.transforms.winograd_ops import Builder, tiles_of, weight_transform
-
-IMAGE_GUESS = 96
-"""Rows and columns that an image of unknown size is taken to have: a whole number of tiles of any size."""
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """A convolution that can be done by Winograd's algorithm."""
-
-    function: FuncOp
-    calls: Sequence[CallOp]
-    convolution: Convolution
-    weight: BlockArgument
-
-    @property
-    def uses(self) -> int:
-        """Arrays of weights that the kernel is called with."""
-        return len({call.arguments[self.weight.index] for call in self.calls})
-
-
-def convolution_size(convolution: Convolution, facts: TargetFacts) -> ConvolutionSize | None:
-    """What the cost model asks of a convolution; `None` where the algorithm does not apply."""
-    dims = convolution.op.dims
-    if any(dims[tap] != TAPS for tap in convolution.taps) or 0 in dims:
-        return None
-    channels, out = dims[convolution.channel], dims[convolution.out]
-    if not isinstance(channels, int) or not isinstance(out, int):
-        return None
-    space = (convolution.batch, convolution.row.result, convolution.column.result)
-    batch, rows, columns = (guess(dims[d], IMAGE_GUESS) for d in space)
-    if not isinstance(dims[convolution.batch], int):
-        batch = 1
-    return ConvolutionSize(batch, rows, columns, channels, out, takes_pairs(convolution.op, facts))
-
-
-def candidates(function: FuncOp, calls: Sequence[CallOp], constants: frozenset[int]) -> Iterator[Candidate]:
-    """The convolutions in a kernel whose weights are constant in each call and read by nothing else."""
-    for op in function.body.block.ops:
-        convolution = find_convolution(op)
-        if convolution is None:
-            continue
-        weight = convolution.op.inputs[convolution.weight]
-        if isinstance(weight, BlockArgument) and weight.index in constants and weight.has_one_use():
-            yield Candidate(function, calls, convolution, weight)
+from aicc.transforms.winograd_versions import add_versions
 
 
 @dataclass
@@ -107,21 +62,9 @@ class Rewriting:
 
     def run(self) -> None:
         """Rewrites the convolutions for which it pays."""
-        constants = constant_arguments(self.module)
-        calls: dict[str, list[CallOp]] = {}
-        for op in self.module.walk():
-            if isinstance(op, CallOp):
-                calls.setdefault(op.callee_name, []).append(op)
-        found: list[Candidate] = []
-        sizes: list[ConvolutionSize] = []
-        for function in self.module.body.block.ops:
-            if isinstance(function, FuncOp) and KERNEL_ATTRIBUTE in function.attributes and function.body.blocks:
-                name = function.sym_name.data
-                for one in candidates(function, calls.get(name, []), constants.get(name, frozenset())):
-                    size = convolution_size(one.convolution, self.facts)
-                    if size is not None:
-                        found.append(one)
-                        sizes.append(size)
+        found, sizes = find_candidates(self.module, self.facts)
+        if not self.outputs and add_versions(self.module, found, sizes, self.facts):
+            found, sizes = find_candidates(self.module, self.facts)
         chosen = (
             [self.outputs] * len(found)
             if self.outputs

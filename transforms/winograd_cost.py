@@ -15,7 +15,7 @@ Algorithms whose error would be more than `MOST_ERROR` times that of direct summ
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
 
@@ -136,10 +136,13 @@ def _worth_it(size: ConvolutionSize, facts: TargetFacts) -> dict[int | None, flo
     return {None: direct} | {outputs: cycles[outputs] for outputs in exact if cycles[outputs] <= bounds[outputs]}
 
 
+def _cheapest(cycles: Mapping[int | None, float]) -> int | None:
+    return min(cycles, key=cycles.__getitem__)
+
+
 def choose_outputs(size: ConvolutionSize, facts: TargetFacts) -> int | None:
     """Outputs per tile and dimension of the Winograd algorithm to use, exact enough and worth it; `None` if none is."""
-    cycles = _worth_it(size, facts)
-    return min(cycles, key=cycles.__getitem__)
+    return _cheapest(_worth_it(size, facts))
 
 
 def choose_for_all(sizes: Sequence[ConvolutionSize], uses: Sequence[int], facts: TargetFacts) -> list[int | None]:
@@ -148,7 +151,7 @@ def choose_for_all(sizes: Sequence[ConvolutionSize], uses: Sequence[int], facts:
     (`MOST_GROWTH`). `uses`: how many arrays of weights each has.
     """
     options = [_worth_it(size, facts) for size in sizes]
-    chosen = [min(cycles, key=cycles.__getitem__) for cycles in options]
+    chosen = list(map(_cheapest, options))
 
     def weight_bytes(i: int, outputs: int | None) -> int:
         return uses[i] * _weight_bytes(sizes[i], TAPS if outputs is None else outputs + TAPS - 1)

@@ -24,8 +24,10 @@ from aicc.dialects.graph.scalars import ScalarBuilder, scalar_constant
 from aicc.dialects.tensor_ops import BlocksOp, StructuredOp, YieldOp
 from aicc.dialects.tensor_ops.affine import simplify_expr, used_dims
 from aicc.dialects.tensor_ops.structured import element_scalar
+from aicc.transforms.loops_facts import guess
 from aicc.transforms.tensor_ops_convolution import Convolution
 from aicc.transforms.tensor_ops_editing import dim_bounds
+from aicc.transforms.winograd_candidates import IMAGE_GUESS
 from aicc.transforms.winograd_matrices import TAPS, Linear, Matrix, Winograd
 
 CONTRACT = arith.FastMathFlagsAttr([FastMathFlag.ALLOW_CONTRACT])
@@ -69,7 +71,10 @@ class Tiles:
     """How the tiles of an image are numbered: which dimensions they have, and where in the result a tile is."""
 
     extents: tuple[Dim, ...]
-    """One dimension for images of known size, else batch, rows and columns."""
+    """
+    One dimension for images of known size, else batch, rows and columns, of which the shorter ones come first: blocks
+    of tiles for the product are taken from the last one.
+    """
     batch: AffineExpr
     row: AffineExpr
     """First row of the tile, as `column`."""
@@ -93,6 +98,8 @@ def tiles_of(convolution: Convolution, outputs: int) -> Tiles:
     high, wide = ceildiv(rows, outputs), ceildiv(columns, outputs)
     if not isinstance(high, int) or not isinstance(wide, int):
         n, r, c = (AffineDimExpr(d) for d in range(3))
+        if guess(columns, IMAGE_GUESS) < guess(rows, IMAGE_GUESS):
+            return Tiles((batch, wide, high), n, c * outputs, r * outputs)
         return Tiles((batch, high, wide), n, r * outputs, c * outputs)
     extents = (batch * high * wide,)
     tile, bounds = AffineDimExpr(0), dim_bounds(extents)

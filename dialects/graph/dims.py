@@ -71,6 +71,7 @@ __all__ = [
     "substitute",
     "substitute_type",
     "sym",
+    "symbol_of",
     "symbols_of",
     "tensor_of",
     "tensor_type",
@@ -249,6 +250,12 @@ def symbols_of(dims: Iterable[Dim]) -> tuple[str, ...]:
         if isinstance(dim, SymExpr):
             found.update(dict.fromkeys(dim.symbols()))
     return tuple(found)
+
+
+def symbol_of(dim: Dim) -> str | None:
+    """The symbol that a size is, if it is one alone."""
+    symbols = symbols_of([dim])
+    return symbols[0] if len(symbols) == 1 and dim == sym(symbols[0]) else None
 
 
 def evaluate_dims(dims: Iterable[Dim], values: Mapping[str, int]) -> tuple[int, ...]:

@@ -71,3 +71,140 @@ func.func private @sums(%x: tensor<?x8xf32, #graph.dims<s0>>) -> tensor<?xf32, #
   } : (tensor<?x8xf32, #graph.dims<s0>>) -> tensor<?xf32, #graph.dims<s0>>
   func.return %0 : tensor<?xf32, #graph.dims<s0>>
 }
+
+// -----
+
+// Images of one pixel, one row and one column: taps in the padding of all windows are left out. The one for a pixel is
+// chosen where there is one row.
+// CHECK-LABEL: func.func @main
+// CHECK:         %[[H:.*]] = tensor_ops.size #graph.shape<H>
+// CHECK-NEXT:    %[[ONE:.*]] = arith.constant 1 : index
+// CHECK-NEXT:    %[[ROW:.*]] = arith.cmpi eq, %[[H]], %[[ONE]] : index
+// CHECK-NEXT:    scf.if %[[ROW]] -> (tensor<?x?x?x8xf32, #graph.dims<N, H, W>>) {
+// CHECK-NEXT:      tensor_ops.view %{{.*}} to tensor<?x1x?x4xf32, #graph.dims<N, W>>
+// CHECK:           %[[W:.*]] = tensor_ops.size #graph.shape<W>
+// CHECK:           arith.cmpi eq, %[[W]]
+// CHECK:           tensor_ops.call @conv_thin_thin(%{{.*}}) symbols [N, H, W] {aicc.version}
+// CHECK:         } else {
+// CHECK:           tensor_ops.call @conv_thin(%{{.*}}) symbols [N, H, W] {aicc.version}
+// CHECK:         } else {
+// CHECK:           arith.cmpi eq, %{{.*}}
+// CHECK:           tensor_ops.call @conv_thin1(%{{.*}}) symbols [N, H, W] {aicc.version}
+// CHECK:         } else {
+// CHECK:           tensor_ops.call @conv(%{{.*}}) symbols [N, H, W] :
+// CHECK-LABEL: func.func private @conv(
+// CHECK:         over [parallel s0, parallel s1, parallel s2, parallel 8, reduction 3, reduction 3, reduction 4]
+// CHECK-LABEL: func.func private @conv_thin1(
+// CHECK:         (d0, ((d1 + d4) + -1), 0, d6)> fill 0.000000e+00 : f32, %{{.*}} as {{.*}} -> (d3, d6, d4, 1)>)
+// CHECK-SAME:    over [parallel s0, parallel s1, parallel 1, parallel 8, reduction 3, reduction 1, reduction 4]
+// CHECK-LABEL: func.func private @conv_thin(
+// CHECK:         over [parallel s0, parallel 1, parallel s2, parallel 8, reduction 1, reduction 3, reduction 4]
+// CHECK-LABEL: func.func private @conv_thin_thin(
+// CHECK:         over [parallel s0, parallel 1, parallel 1, parallel 8, reduction 1, reduction 1, reduction 4]
+// CHECK-NOT:   func.func
+func.func @main(%x: tensor<?x?x?x4xf32, #graph.dims<N, H, W>>) -> tensor<?x?x?x8xf32, #graph.dims<N, H, W>> {
+  %w = tensor_ops.constant dense<1.0> : tensor<8x4x3x3xf32> : tensor<8x4x3x3xf32>
+  %y = tensor_ops.call @conv(%x, %w) symbols [N, H, W] : (tensor<?x?x?x4xf32, #graph.dims<N, H, W>>, tensor<8x4x3x3xf32>) -> tensor<?x?x?x8xf32, #graph.dims<N, H, W>>
+  func.return %y : tensor<?x?x?x8xf32, #graph.dims<N, H, W>>
+}
+func.func private @conv(%x: tensor<?x?x?x4xf32, #graph.dims<s0, s1, s2>>, %w: tensor<8x4x3x3xf32>) -> tensor<?x?x?x8xf32, #graph.dims<s0, s1, s2>> attributes {aicc.kernel, aicc.symbols = ["s0", "s1", "s2"]} {
+  %y = tensor_ops.structured (%x as affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d0, d1 + d4 - 1, d2 + d5 - 1, d6)> fill 0.0 : f32, %w as affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d3, d6, d4, d5)>) over [parallel s0, parallel s1, parallel s2, parallel 8, reduction 3, reduction 3, reduction 4] init [0.0 : f32] body (%a: f32, %c: f32, %acc: f32) {
+    %p = arith.mulf %a, %c fastmath<reassoc,contract> : f32
+    %s = arith.addf %acc, %p fastmath<reassoc,contract> : f32
+    tensor_ops.yield %s : f32
+  } : (tensor<?x?x?x4xf32, #graph.dims<s0, s1, s2>>, tensor<8x4x3x3xf32>) -> tensor<?x?x?x8xf32, #graph.dims<s0, s1, s2>>
+  func.return %y : tensor<?x?x?x8xf32, #graph.dims<s0, s1, s2>>
+}
+
+// -----
+
+// Larger windows have taps to leave out where there are two rows or columns, too.
+// CHECK-LABEL: func.func @main
+// CHECK-LABEL: func.func private @wide(
+// CHECK:         over [parallel s0, parallel s1, parallel s2, parallel 8, reduction 5, reduction 5, reduction 4]
+// CHECK-DAG:     over [parallel s0, parallel 1, parallel s2, parallel 8, reduction 1, reduction 5, reduction 4]
+// CHECK-DAG:     over [parallel s0, parallel 1, parallel 1, parallel 8, reduction 1, reduction 1, reduction 4]
+// CHECK-DAG:     over [parallel s0, parallel 2, parallel s2, parallel 8, reduction 3, reduction 5, reduction 4]
+// CHECK-DAG:     over [parallel s0, parallel s1, parallel 1, parallel 8, reduction 5, reduction 1, reduction 4]
+// CHECK-DAG:     over [parallel s0, parallel s1, parallel 2, parallel 8, reduction 5, reduction 3, reduction 4]
+func.func @main(%x: tensor<?x?x?x4xf32, #graph.dims<N, H, W>>) -> tensor<?x?x?x8xf32, #graph.dims<N, H, W>> {
+  %w = tensor_ops.constant dense<1.0> : tensor<8x4x5x5xf32> : tensor<8x4x5x5xf32>
+  %y = tensor_ops.call @wide(%x, %w) symbols [N, H, W] : (tensor<?x?x?x4xf32, #graph.dims<N, H, W>>, tensor<8x4x5x5xf32>) -> tensor<?x?x?x8xf32, #graph.dims<N, H, W>>
+  func.return %y : tensor<?x?x?x8xf32, #graph.dims<N, H, W>>
+}
+func.func private @wide(%x: tensor<?x?x?x4xf32, #graph.dims<s0, s1, s2>>, %w: tensor<8x4x5x5xf32>) -> tensor<?x?x?x8xf32, #graph.dims<s0, s1, s2>> attributes {aicc.kernel, aicc.symbols = ["s0", "s1", "s2"]} {
+  %y = tensor_ops.structured (%x as affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d0, d1 + d4 - 2, d2 + d5 - 2, d6)> fill 0.0 : f32, %w as affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d3, d6, d4, d5)>) over [parallel s0, parallel s1, parallel s2, parallel 8, reduction 5, reduction 5, reduction 4] init [0.0 : f32] body (%a: f32, %c: f32, %acc: f32) {
+    %p = arith.mulf %a, %c fastmath<reassoc,contract> : f32
+    %s = arith.addf %acc, %p fastmath<reassoc,contract> : f32
+    tensor_ops.yield %s : f32
+  } : (tensor<?x?x?x4xf32, #graph.dims<s0, s1, s2>>, tensor<8x4x5x5xf32>) -> tensor<?x?x?x8xf32, #graph.dims<s0, s1, s2>>
+  func.return %y : tensor<?x?x?x8xf32, #graph.dims<s0, s1, s2>>
+}
+
+// -----
+
+// An infinite weight times the padding is NaN: all taps stay.
+// CHECK-LABEL: func.func @main
+// CHECK-LABEL: func.func private @infinite_thin(
+// CHECK:         over [parallel s0, parallel 1, parallel s2, parallel 8, reduction 3, reduction 3, reduction 4]
+func.func @main(%x: tensor<?x?x?x4xf32, #graph.dims<N, H, W>>) -> tensor<?x?x?x8xf32, #graph.dims<N, H, W>> {
+  %w = tensor_ops.constant dense<0x7F800000> : tensor<8x4x3x3xf32> : tensor<8x4x3x3xf32>
+  %y = tensor_ops.call @infinite(%x, %w) symbols [N, H, W] : (tensor<?x?x?x4xf32, #graph.dims<N, H, W>>, tensor<8x4x3x3xf32>) -> tensor<?x?x?x8xf32, #graph.dims<N, H, W>>
+  func.return %y : tensor<?x?x?x8xf32, #graph.dims<N, H, W>>
+}
+func.func private @infinite(%x: tensor<?x?x?x4xf32, #graph.dims<s0, s1, s2>>, %w: tensor<8x4x3x3xf32>) -> tensor<?x?x?x8xf32, #graph.dims<s0, s1, s2>> attributes {aicc.kernel, aicc.symbols = ["s0", "s1", "s2"]} {
+  %y = tensor_ops.structured (%x as affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d0, d1 + d4 - 1, d2 + d5 - 1, d6)> fill 0.0 : f32, %w as affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d3, d6, d4, d5)>) over [parallel s0, parallel s1, parallel s2, parallel 8, reduction 3, reduction 3, reduction 4] init [0.0 : f32] body (%a: f32, %c: f32, %acc: f32) {
+    %p = arith.mulf %a, %c fastmath<reassoc,contract> : f32
+    %s = arith.addf %acc, %p fastmath<reassoc,contract> : f32
+    tensor_ops.yield %s : f32
+  } : (tensor<?x?x?x4xf32, #graph.dims<s0, s1, s2>>, tensor<8x4x3x3xf32>) -> tensor<?x?x?x8xf32, #graph.dims<s0, s1, s2>>
+  func.return %y : tensor<?x?x?x8xf32, #graph.dims<s0, s1, s2>>
+}
+
+// -----
+
+// No versions: no padding; weights that are not constant; images that are never thin; weights of more than 256 KiB.
+// CHECK-LABEL: func.func @main
+// CHECK-NOT:     scf.if
+// CHECK-NOT:     _thin
+func.func @main(%x: tensor<?x?x?x4xf32, #graph.dims<N, H, W>>, %v: tensor<8x4x3x3xf32>, %z: tensor<?x?x?x4xf32, #graph.dims<N, H+2, W+2>>, %u: tensor<?x?x?x32xf32, #graph.dims<N, H, W>>) -> (tensor<?x?x?x8xf32, #graph.dims<N, H-2, W-2>>, tensor<?x?x?x8xf32, #graph.dims<N, H, W>>, tensor<?x?x?x8xf32, #graph.dims<N, H+2, W+2>>, tensor<?x?x?x256xf32, #graph.dims<N, H, W>>) {
+  %w = tensor_ops.constant dense<1.0> : tensor<8x4x3x3xf32> : tensor<8x4x3x3xf32>
+  %l = tensor_ops.constant dense<1.0> : tensor<256x32x3x3xf32> : tensor<256x32x3x3xf32>
+  %a = tensor_ops.call @valid(%x, %w) symbols [N, H, W] : (tensor<?x?x?x4xf32, #graph.dims<N, H, W>>, tensor<8x4x3x3xf32>) -> tensor<?x?x?x8xf32, #graph.dims<N, H-2, W-2>>
+  %b = tensor_ops.call @given(%x, %v) symbols [N, H, W] : (tensor<?x?x?x4xf32, #graph.dims<N, H, W>>, tensor<8x4x3x3xf32>) -> tensor<?x?x?x8xf32, #graph.dims<N, H, W>>
+  %c = tensor_ops.call @never(%z, %w) symbols [N, H+2, W+2] : (tensor<?x?x?x4xf32, #graph.dims<N, H+2, W+2>>, tensor<8x4x3x3xf32>) -> tensor<?x?x?x8xf32, #graph.dims<N, H+2, W+2>>
+  %d = tensor_ops.call @large(%u, %l) symbols [N, H, W] : (tensor<?x?x?x32xf32, #graph.dims<N, H, W>>, tensor<256x32x3x3xf32>) -> tensor<?x?x?x256xf32, #graph.dims<N, H, W>>
+  func.return %a, %b, %c, %d : tensor<?x?x?x8xf32, #graph.dims<N, H-2, W-2>>, tensor<?x?x?x8xf32, #graph.dims<N, H, W>>, tensor<?x?x?x8xf32, #graph.dims<N, H+2, W+2>>, tensor<?x?x?x256xf32, #graph.dims<N, H, W>>
+}
+func.func private @valid(%x: tensor<?x?x?x4xf32, #graph.dims<s0, s1, s2>>, %w: tensor<8x4x3x3xf32>) -> tensor<?x?x?x8xf32, #graph.dims<s0, s1-2, s2-2>> attributes {aicc.kernel, aicc.symbols = ["s0", "s1", "s2"]} {
+  %y = tensor_ops.structured (%x as affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d0, d1 + d4, d2 + d5, d6)>, %w as affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d3, d6, d4, d5)>) over [parallel s0, parallel s1-2, parallel s2-2, parallel 8, reduction 3, reduction 3, reduction 4] init [0.0 : f32] body (%a: f32, %c: f32, %acc: f32) {
+    %p = arith.mulf %a, %c fastmath<reassoc,contract> : f32
+    %s = arith.addf %acc, %p fastmath<reassoc,contract> : f32
+    tensor_ops.yield %s : f32
+  } : (tensor<?x?x?x4xf32, #graph.dims<s0, s1, s2>>, tensor<8x4x3x3xf32>) -> tensor<?x?x?x8xf32, #graph.dims<s0, s1-2, s2-2>>
+  func.return %y : tensor<?x?x?x8xf32, #graph.dims<s0, s1-2, s2-2>>
+}
+func.func private @given(%x: tensor<?x?x?x4xf32, #graph.dims<s0, s1, s2>>, %w: tensor<8x4x3x3xf32>) -> tensor<?x?x?x8xf32, #graph.dims<s0, s1, s2>> attributes {aicc.kernel, aicc.symbols = ["s0", "s1", "s2"]} {
+  %y = tensor_ops.structured (%x as affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d0, d1 + d4 - 1, d2 + d5 - 1, d6)> fill 0.0 : f32, %w as affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d3, d6, d4, d5)>) over [parallel s0, parallel s1, parallel s2, parallel 8, reduction 3, reduction 3, reduction 4] init [0.0 : f32] body (%a: f32, %c: f32, %acc: f32) {
+    %p = arith.mulf %a, %c fastmath<reassoc,contract> : f32
+    %s = arith.addf %acc, %p fastmath<reassoc,contract> : f32
+    tensor_ops.yield %s : f32
+  } : (tensor<?x?x?x4xf32, #graph.dims<s0, s1, s2>>, tensor<8x4x3x3xf32>) -> tensor<?x?x?x8xf32, #graph.dims<s0, s1, s2>>
+  func.return %y : tensor<?x?x?x8xf32, #graph.dims<s0, s1, s2>>
+}
+func.func private @never(%x: tensor<?x?x?x4xf32, #graph.dims<s0, s1, s2>>, %w: tensor<8x4x3x3xf32>) -> tensor<?x?x?x8xf32, #graph.dims<s0, s1, s2>> attributes {aicc.kernel, aicc.symbols = ["s0", "s1", "s2"]} {
+  %y = tensor_ops.structured (%x as affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d0, d1 + d4 - 1, d2 + d5 - 1, d6)> fill 0.0 : f32, %w as affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d3, d6, d4, d5)>) over [parallel s0, parallel s1, parallel s2, parallel 8, reduction 3, reduction 3, reduction 4] init [0.0 : f32] body (%a: f32, %c: f32, %acc: f32) {
+    %p = arith.mulf %a, %c fastmath<reassoc,contract> : f32
+    %s = arith.addf %acc, %p fastmath<reassoc,contract> : f32
+    tensor_ops.yield %s : f32
+  } : (tensor<?x?x?x4xf32, #graph.dims<s0, s1, s2>>, tensor<8x4x3x3xf32>) -> tensor<?x?x?x8xf32, #graph.dims<s0, s1, s2>>
+  func.return %y : tensor<?x?x?x8xf32, #graph.dims<s0, s1, s2>>
+}
+func.func private @large(%x: tensor<?x?x?x32xf32, #graph.dims<s0, s1, s2>>, %w: tensor<256x32x3x3xf32>) -> tensor<?x?x?x256xf32, #graph.dims<s0, s1, s2>> attributes {aicc.kernel, aicc.symbols = ["s0", "s1", "s2"]} {
+  %y = tensor_ops.structured (%x as affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d0, d1 + d4 - 1, d2 + d5 - 1, d6)> fill 0.0 : f32, %w as affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d3, d6, d4, d5)>) over [parallel s0, parallel s1, parallel s2, parallel 256, reduction 3, reduction 3, reduction 32] init [0.0 : f32] body (%a: f32, %c: f32, %acc: f32) {
+    %p = arith.mulf %a, %c fastmath<reassoc,contract> : f32
+    %s = arith.addf %acc, %p fastmath<reassoc,contract> : f32
+    tensor_ops.yield %s : f32
+  } : (tensor<?x?x?x32xf32, #graph.dims<s0, s1, s2>>, tensor<256x32x3x3xf32>) -> tensor<?x?x?x256xf32, #graph.dims<s0, s1, s2>>
+  func.return %y : tensor<?x?x?x256xf32, #graph.dims<s0, s1, s2>>
+}

@@ -1,0 +1,82 @@
+"""Convolutions of images of unknown size are right for all sizes, whichever version of a kernel runs."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+import aicc
+from aicc.runtime.model import Model
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+SIZES = (0, 1, 2, 3, 4, 6, 7, 13)
+"""Rows and columns: those that versions are for, those next to them, and none."""
+
+CHANNELS = (1, 64, 32)
+
+
+def convolved(x: Array, w: Array) -> Array:
+    """The convolution of stride 1 with as many results as pixels, in f64."""
+    pad = w.shape[2] // 2
+    rows, columns = x.shape[2:]
+    padded = np.pad(x.astype(np.float64), ((0, 0), (0, 0), (pad, pad), (pad, pad)))
+    result = np.zeros((x.shape[0], w.shape[0], rows, columns))
+    for i, j in product(range(w.shape[2]), range(w.shape[3])):
+        result += np.einsum("nchw,oc->nohw", padded[:, :, i : i + rows, j : j + columns], w[:, :, i, j].astype(float))
+    return result
+
+
+def weights() -> tuple[Array, Array]:
+    """Of a convolution with windows of 5x5 and one of 3x3."""
+    rng = np.random.default_rng(0)
+    one, many, out = CHANNELS
+    first, second = rng.standard_normal((many, one, 5, 5)), rng.standard_normal((out, many, 3, 3))
+    return first.astype(np.float32), second.astype(np.float32)
+
+
+def compiled(first: Array, second: Array) -> Model:
+    """Two convolutions of an image of unknown size, and a Relu between them."""
+    nodes = [
+        helper.make_node("Conv", ["x", "first"], ["a"], pads=[2] * 4),
+        helper.make_node("Relu", ["a"], ["b"]),
+        helper.make_node("Conv", ["b", "second"], ["y"], pads=[1] * 4),
+    ]
+    inputs, outputs = (
+        [helper.make_tensor_value_info(name, TensorProto.FLOAT, ["n", channels, "h", "w"])]
+        for name, channels in (("x", CHANNELS[0]), ("y", CHANNELS[-1]))
+    )
+    arrays = [numpy_helper.from_array(array, name) for name, array in (("first", first), ("second", second))]
+    graph = helper.make_graph(nodes, "g", inputs, outputs, arrays)
+    proto: onnx.ModelProto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
+    return aicc.compile(proto, threads=1)
+
+
+@pytest.fixture(scope="module")
+def model() -> Model:
+    return compiled(*weights())
+
+
+@pytest.mark.parametrize("batch", [1, 3])
+def test_all_small_sizes(model: Model, batch: int) -> None:
+    first, second = weights()
+    rng = np.random.default_rng(1)
+    for rows, columns in product(SIZES, SIZES):
+        x = rng.standard_normal((batch, CHANNELS[0], rows, columns)).astype(np.float32)
+        expected = convolved(np.maximum(convolved(x, first), 0), second)
+        result = model.run({"x": x})["y"]
+        assert result.shape == expected.shape
+        np.testing.assert_allclose(result, expected, rtol=0, atol=1e-3 * np.abs(expected).max(initial=1.0) / 10)
+
+
+def test_infinite_weights_reach_the_padding() -> None:
+    first, second = weights()
+    first[3, 0, 0, 2] = np.inf
+    # Above the only row there are zeros; times infinity they are no numbers, and so is all that is made of them.
+    result = compiled(first, second).run({"x": np.ones((1, 1, 1, 5), np.float32)})["y"]
+    assert np.isnan(result).all()
