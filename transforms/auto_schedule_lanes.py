@@ -74,6 +74,10 @@ SYMBOLIC_ROWS = 1.25
 UNROLL_UP_TO = 4
 """A reduction of at most this many steps is unrolled."""
 
+SCATTERED_STORE = 2.0
+TRANSPOSED_STORE = 1.0
+"""Cycles to write an element whose neighbours along the lanes are elsewhere: alone, or with those of other rows."""
+
 SHUFFLED = 4
 """Lanes at most so far apart are read with what is between them, and sorted out in registers."""
 
@@ -163,8 +167,12 @@ def lane_cycles(kernel: Kernel, nest: Nest, lane: Loop) -> tuple[float, float]:
     outputs = prod(loop.trips for loop in nest.parallel)
     cycles = 0.0
     for access in nest.stores:
-        contiguous = access.moves[lane].stride == 1
-        cycles += outputs / plan.width if contiguous else 2.0 * outputs
+        if access.moves[lane].stride == 1:
+            cycles += outputs / plan.width
+        else:
+            # Rows that follow each other in memory are transposed in registers.
+            together = plan.row is not None and access.moves[plan.row].stride == 1
+            cycles += outputs * (TRANSPOSED_STORE if together else SCATTERED_STORE)
     for access in plan.packed:
         if not kernel.is_constant(access.memref):
             # Packed once for all that the loops around do.
