@@ -75,7 +75,7 @@ UNROLL_UP_TO = 4
 """A reduction of at most this many steps is unrolled."""
 
 SCATTERED_STORE = 2.0
-TRANSPOSED_STORE = 1.0
+TRANSPOSED_STORE = 0.5
 """Cycles to write an element whose neighbours along the lanes are elsewhere: alone, or with those of other rows."""
 
 SHUFFLED = 4
