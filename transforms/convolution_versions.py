@@ -21,7 +21,9 @@ from aicc.transforms.tensor_ops_convolution import Windows, find_windows
 from aicc.transforms.tensor_ops_outer_taps import kept_taps, leave_out_taps
 
 MOST_THIN = 2
-"""Rows or columns of an image that there are versions for, if taps lie in the padding of all of them."""
+"""
+Rows or columns of an image that there are versions for, times the dilation, if taps lie in the padding of all of them.
+"""
 
 
 def _windows(function: FuncOp, constants: frozenset[int]) -> Iterator[tuple[Windows, int]]:
@@ -42,19 +44,23 @@ def _thin_images(function: FuncOp, constants: frozenset[int]) -> Iterator[Sizes]
             symbol, taps = symbol_of(dims[axis.result]), dims[axis.tap]
             if symbol is None or image[axis.axis] != dims[axis.result] or not isinstance(taps, int):
                 continue
-            for count in range(1, MOST_THIN + 1):
-                sizes = Sizes(symbol, count, alone=True)
+            for dilated in range(1, MOST_THIN + 1):
+                count, alone = dilated * axis.dilation, axis.dilation == 1
+                sizes = Sizes(symbol, count, alone, told=alone)
                 if sizes not in seen and len(kept_taps(axis, taps, count, count)) < taps:
                     seen.add(sizes)
                     yield sizes
 
 
-def _leave_out_padding(function: FuncOp, calls: Sequence[CallOp], constants: frozenset[int]) -> None:
-    """Leaves out taps of a kernel's convolutions that lie in padding, where all its weights are known and finite."""
+def _leave_out_padding(function: FuncOp, calls: Sequence[CallOp], constants: frozenset[int], sizes: Sizes) -> None:
+    """
+    Leaves out taps of a kernel's convolutions that lie in padding for such `sizes`, where all its weights are known and
+    finite.
+    """
     for windows, weight in _windows(function, constants):
         owners = [call.arguments[weight].owner for call in calls]
         if all(isinstance(owner, ConstantOp) and bool(np.isfinite(constant_array(owner)).all()) for owner in owners):
-            leave_out_taps(windows)
+            leave_out_taps(windows, {sizes.symbol: sizes.most})
 
 
 def add_thin_versions(
@@ -71,6 +77,6 @@ def add_thin_versions(
             continue
         done.add(sizes)
         if (made := versions.add(function, calls, sizes, "thin")) is not None:
-            _leave_out_padding(made.function, made.calls, constants)
+            _leave_out_padding(made.function, made.calls, constants, sizes)
             if sizes.most == 1 and not others:
                 add_thin_versions(versions, made.function, made.calls, constants, frozenset(done))

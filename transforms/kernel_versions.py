@@ -45,12 +45,16 @@ class Sizes:
     """The largest one."""
     alone: bool = False
     """Whether it is the only one."""
+    told: bool = True
+    """Whether the version is told so: kernels that are not are the same for all such sizes."""
     below: Dim | None = None
     """A size of the kernel that it must be less than, too."""
 
     @property
     def dim(self) -> Dim:
         """What stands for the symbol in the version."""
+        if not self.told:
+            return sym(self.symbol)
         return self.most if self.alone else dim_min(sym(self.symbol), self.most)
 
 

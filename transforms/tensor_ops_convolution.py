@@ -17,7 +17,7 @@ from aicc.transforms.tensor_ops_layout_rules import is_contraction, may_reassoci
 
 @dataclass(frozen=True)
 class WindowAxis:
-    """An axis of the image that is read at `result index + tap + offset`."""
+    """An axis of the image that is read at `result index + dilation * tap + offset`."""
 
     axis: int
     result: int
@@ -25,6 +25,7 @@ class WindowAxis:
     tap: int
     """The reduction dimension."""
     offset: int
+    dilation: int = 1
 
 
 @dataclass(frozen=True)
@@ -70,11 +71,13 @@ class Windows:
 
 def _window_axis(axis: int, expr: AffineExpr, parallel: int) -> WindowAxis | None:
     form = linear_form(expr)
-    dims = [atom.position for atom in form.terms if isinstance(atom, AffineDimExpr)]
-    if len(form.terms) != 2 or len(dims) != 2 or any(factor != 1 for factor in form.terms.values()):
+    factors = {atom.position: factor for atom, factor in form.terms.items() if isinstance(atom, AffineDimExpr)}
+    if len(form.terms) != 2 or len(factors) != 2:
         return None
-    result, tap = sorted(dims)
-    return WindowAxis(axis, result, tap, form.constant) if result < parallel <= tap else None
+    result, tap = sorted(factors)
+    if not result < parallel <= tap or factors[result] != 1 or factors[tap] < 1:
+        return None
+    return WindowAxis(axis, result, tap, form.constant, factors[tap])
 
 
 def find_convolution(op: Operation) -> Convolution | None:
@@ -93,7 +96,7 @@ def find_convolution(op: Operation) -> Convolution | None:
 
 def find_windows(op: Operation) -> Windows | None:
     """
-    The op as windows of stride and dilation 1, summed in f32 in any order; `None` if it is something else. Image and
+    The op as windows of stride 1, summed in f32 in any order; `None` if it is something else. Image and
     weights may be of f16 or bf16.
     """
     if not isinstance(op, StructuredOp) or not _is_plain_sum(op):
@@ -149,7 +152,7 @@ def _match(op: StructuredOp, image: int, weight: int) -> Convolution | None:
         return None
     results = op.input_maps[image].results
     windows = [w for axis, expr in enumerate(results) if (w := _window_axis(axis, expr, parallel)) is not None]
-    if len(results) != 4 or len(windows) != 2:
+    if len(results) != 4 or len(windows) != 2 or any(window.dilation != 1 for window in windows):
         return None
     row, column = windows
     rest = {d for axis, expr in enumerate(results) if axis not in (row.axis, column.axis) for d in used_dims([expr])}

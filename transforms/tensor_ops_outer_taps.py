@@ -7,11 +7,12 @@ After:  structured (%x as (.., d1 + d4, ..) fill 0, %w as (.., d4 + 1, ..)) over
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from xdsl.ir.affine import AffineDimExpr, AffineMap
 
-from aicc.dialects.graph.dims import ShapeAttr, dims_of
+from aicc.dialects.graph.dims import Dim, ShapeAttr, dims_of, symbol_of
 from aicc.dialects.tensor_ops.affine import substitute
 from aicc.transforms.tensor_ops_convolution import WindowAxis, Windows
 from aicc.transforms.tensor_ops_editing import operands_of, set_operands
@@ -19,21 +20,30 @@ from aicc.transforms.tensor_ops_editing import operands_of, set_operands
 
 def kept_taps(axis: WindowAxis, taps: int, count: int, size: int) -> range:
     """Of `taps`, those from the first to the last that is inside of `size` elements in one of `count` windows."""
-    first, last = max(0, 1 - count - axis.offset), min(taps - 1, size - 1 - axis.offset)
+    first = max(0, -((count - 1 + axis.offset) // axis.dilation))
+    last = min(taps - 1, (size - 1 - axis.offset) // axis.dilation)
     return range(first, last + 1) if first <= last else range(taps)
 
 
-def leave_out_taps(windows: Windows) -> None:
-    """Leaves out first and last taps in the padding of every window. Weights must be finite: 0 times them is 0 then."""
+def leave_out_taps(windows: Windows, most: Mapping[str, int]) -> None:
+    """
+    Leaves out first and last taps in the padding of every window, where symbols are `most` these numbers.
+
+    Weights must be finite: 0 times them is 0 then.
+    """
     for axis in windows.axes:
-        _leave_out(windows, axis)
+        _leave_out(windows, axis, most)
 
 
-def _leave_out(windows: Windows, axis: WindowAxis) -> None:
+def _most(dim: Dim, most: Mapping[str, int]) -> int | None:
+    return dim if isinstance(dim, int) else most.get(symbol_of(dim) or "")
+
+
+def _leave_out(windows: Windows, axis: WindowAxis, most: Mapping[str, int]) -> None:
     op = windows.op
-    count, taps = op.dims[axis.result], op.dims[axis.tap]
-    size = dims_of(op.inputs[windows.image].type)[axis.axis]
-    if not (isinstance(count, int) and isinstance(taps, int) and isinstance(size, int)):
+    count, taps = _most(op.dims[axis.result], most), op.dims[axis.tap]
+    size = _most(dims_of(op.inputs[windows.image].type)[axis.axis], most)
+    if count is None or size is None or not isinstance(taps, int):
         return
     kept = kept_taps(axis, taps, count, size)
     if len(kept) == taps:

@@ -80,3 +80,25 @@ def test_infinite_weights_reach_the_padding() -> None:
     # Above the only row there are zeros; times infinity they are no numbers, and so is all that is made of them.
     result = compiled(first, second).run({"x": np.ones((1, 1, 1, 5), np.float32)})["y"]
     assert np.isnan(result).all()
+
+
+@pytest.mark.parametrize(
+    ("taps", "dilation", "before", "after"), [(2, 5, 5, 0), (3, 4, 4, 4), (5, 2, 4, 4), (3, 3, 0, 6)]
+)
+def test_dilated(taps: int, dilation: int, before: int, after: int) -> None:
+    rng = np.random.default_rng(2)
+    w = rng.standard_normal((8, 4, taps)).astype(np.float32)
+    node = helper.make_node("Conv", ["x", "w"], ["y"], pads=[before, after], dilations=[dilation])
+    inputs, outputs = (
+        [helper.make_tensor_value_info(name, TensorProto.FLOAT, ["n", channels, "t"])]
+        for name, channels in (("x", 4), ("y", 8))
+    )
+    graph = helper.make_graph([node], "g", inputs, outputs, [numpy_helper.from_array(w, "w")])
+    proto: onnx.ModelProto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
+    model = aicc.compile(proto, threads=1)
+    for length in range(14):
+        x = rng.standard_normal((2, 4, length)).astype(np.float32)
+        padded = np.pad(x.astype(np.float64), ((0, 0), (0, 0), (before, after)))
+        starts = [dilation * tap for tap in range(taps)]
+        expected = sum(np.einsum("nct,oc->not", padded[:, :, s : s + length], w[:, :, k]) for k, s in enumerate(starts))
+        np.testing.assert_allclose(model.run({"x": x})["y"], expected, rtol=0, atol=1e-4)
