@@ -79,6 +79,7 @@ HANDLERS: dict[str, Handler] = {
     "loops.copy": loops_to_llvm_memory.lower_copy,
     "loops.for": _lower_for,
     "loops.load": loops_to_llvm_memory.lower_load,
+    "loops.prefetch": loops_to_llvm_memory.lower_prefetch,
     "loops.prepared": loops_to_llvm_functions.lower_prepared,
     "loops.reduce": loops_to_llvm_vectors.lower_reduce,
     "loops.size": loops_to_llvm_memory.lower_size,

@@ -21,11 +21,13 @@ from xdsl.dialects import llvm as base
 from xdsl.dialects.builtin import (
     BFloat16Type,
     DenseIntOrFPElementsAttr,
+    Float16Type,
     FloatAttr,
     IntegerAttr,
     TensorType,
     i1,
     i8,
+    i16,
     i64,
 )
 from xdsl.ir import Attribute, SSAValue
@@ -34,6 +36,7 @@ from aicc.dialects.llvm import elementwise, memory
 from aicc.dialects.loops.access import ApplyOp, LoadOp, StoreOp, lanes_of
 from aicc.dialects.loops.attrs import memref_dims, memref_of
 from aicc.dialects.loops.memory import AllocOp, CopyOp, SizeOp, ViewOp
+from aicc.dialects.loops.prefetch import PrefetchOp
 from aicc.lowering.loops_to_llvm_addresses import LaneDependentError
 from aicc.lowering.loops_to_llvm_emit import (
     NO_FAST_MATH,
@@ -66,7 +69,7 @@ from aicc.lowering.loops_to_llvm_masks import (
 )
 from aicc.lowering.loops_to_llvm_nontemporal import LINE, store_past_caches
 from aicc.lowering.loops_to_llvm_rows import Row, coefficients_of, row_between, rows_of
-from aicc.lowering.loops_to_llvm_transposed import block_size, load_transposed
+from aicc.lowering.loops_to_llvm_transposed import block_parts, load_transposed
 from aicc.lowering.loops_to_llvm_values import FunctionLowering
 
 _SELECT: dict[str, Attribute] = {"fastmathFlags": NO_FAST_MATH}
@@ -177,7 +180,7 @@ def _transposed(
     """Rows that are contiguous from one to the next while their lanes are not, by columns; None for all others."""
     first = rows[0]
     size = byte_size(buffer.element)
-    if first.stride is None or not block_size(len(rows), count, size):
+    if first.stride is None or not block_parts(len(rows), count, size):
         return None
     if (near := constant_value(first.stride)) is not None and abs(near) <= _MAX_SHUFFLED_STRIDE:
         return None
@@ -192,9 +195,13 @@ def _transposed(
         if active is not None:
             condition = scalar_condition(fn, [(constant(lane), active)])
             pointer = _or_elsewhere(fn, pointer, condition, fn.slot(fill, length))
-        return _plain_load(fn, pointer, buffer, length)
+        return fn.emit(memory.LoadOp, (pointer,), row_type(bits, length), plain_access(buffer.element, buffer.align))
 
-    return load_transposed(fn, len(rows), count, size, load)
+    # Where halves are only moved, they stay integers: LLVM stores no halves past the caches.
+    element = memory_type(buffer.element)
+    bits = i16 if isinstance(element, Float16Type) else element
+    found = load_transposed(fn, len(rows), count, size, load)
+    return found if bits == element else [fn.emit(base.BitcastOp, (row,), row_type(element, count)) for row in found]
 
 
 def _load_row(
@@ -331,6 +338,15 @@ def _strided_load(fn: FunctionLowering, count: int, stride: int, load: Callable[
             result = fn.shuffle(result, part, choice)
     assert result is not None
     return result
+
+
+def lower_prefetch(fn: FunctionLowering, op: PrefetchOp) -> None:
+    """`loops.prefetch`."""
+    buffer = fn.buffer(op.memref)
+    (row,) = rows_of(fn, buffer, (), lambda lanes: fn.map_values(op.map, op.indices, lanes), False)
+    address = fn.address(buffer, row.offset, row.extra)
+    hints = {"rw": op.write is not None, "hint": op.locality.value.data, "cache": 1}
+    fn.emit(memory.PrefetchOp, (address,), None, {name: IntegerAttr(int(hint), 32) for name, hint in hints.items()})
 
 
 # Stores

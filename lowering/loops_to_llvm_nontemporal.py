@@ -12,12 +12,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import llvm as base
-from xdsl.dialects.builtin import IntegerAttr, UnitAttr, i64
+from xdsl.dialects.builtin import Float16Type, IntegerAttr, UnitAttr, i16, i64
 from xdsl.ir import Attribute, Block, SSAValue
 
 from aicc.dialects.llvm import memory
 from aicc.lowering.loops_to_llvm_control import branch, branch_if
-from aicc.lowering.loops_to_llvm_emit import Buffer, Scope, byte_size, lanes_in
+from aicc.lowering.loops_to_llvm_emit import Buffer, Scope, byte_size, lanes_in, row_type
 from aicc.lowering.loops_to_llvm_index import Poly, add, constant_value
 from aicc.lowering.loops_to_llvm_rows import Row
 from aicc.lowering.loops_to_llvm_values import FunctionLowering
@@ -40,6 +40,9 @@ def store_past_caches(fn: FunctionLowering, buffer: Buffer, rows: Sequence[Row],
     if any(row.stride is None or constant_value(row.stride) != 1 or row.conditions or row.varying for row in rows):
         return False
     pointers = [fn.address(buffer, row.offset, row.extra) for row in rows]
+    if isinstance(buffer.element, Float16Type):
+        # LLVM stores no vectors of halves past the caches; integers that were turned into such are the former again.
+        values = [fn.emit(base.BitcastOp, (value,), row_type(i16, lanes_in(value))) for value in values]
     first = rows[0]
     together = all(_whole_lines(fn, add(row.extra, first.extra, -1), size) for row in rows)
     groups = [range(len(rows))] if together else [range(row, row + 1) for row in range(len(rows))]

@@ -18,18 +18,17 @@ REGISTER_PART = 16
 """Bytes within which lanes change places in one instruction."""
 
 
-def block_size(rows: int, lanes: int, element_bytes: int) -> int:
+def block_parts(rows: int, lanes: int, element_bytes: int) -> int:
     """
-    The side of the square blocks that `rows` x `lanes` elements are transposed in; 0 if they cannot be.
-
-    Elements in two parts of a register, or one if that does not divide the rows and lanes.
+    Parts of a register that elements are loaded to and transposed in side by side, to transpose `rows` x `lanes` of
+    them; 0 if they cannot be: a part of each column, and one of a row in each part, must be whole.
     """
-    for parts in (2, 1):
-        size = parts * REGISTER_PART // element_bytes
-        # Two parts of small elements would be more rows than there are registers.
-        if (parts == 1 or element_bytes >= 4) and size > 1 and rows % size == 0 and lanes % size == 0:
-            return size
-    return 0
+    part = REGISTER_PART // element_bytes
+    if part < 2 or rows % part:
+        return 0
+    # Two parts of small elements would be more rows than there are registers.
+    choices = (2, 1) if element_bytes >= 4 else (1,)
+    return next((parts for parts in choices if lanes % (parts * part) == 0), 0)
 
 
 def load_transposed(
@@ -41,11 +40,10 @@ def load_transposed(
     `load(lane, row, count)` reads the elements of one lane from `row` on. Before: columns `c0 = [a0 b0 ..]`,
     `c1 = [a1 b1 ..]`; after: rows `[a0 a1 ..]`, `[b0 b1 ..]`.
     """
-    size = block_size(rows, lanes, element_bytes)
     part = REGISTER_PART // element_bytes
-    groups = size // part
+    groups = block_parts(rows, lanes, element_bytes)
     found: list[list[SSAValue]] = [[] for _ in range(rows)]
-    for lane in range(0, lanes, size):
+    for lane in range(0, lanes, groups * part):
         for row in range(0, rows, part):
             columns = [
                 joined(fn, [load(lane + group * part + place, row, part) for group in range(groups)])

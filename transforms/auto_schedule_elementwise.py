@@ -10,7 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from xdsl.ir import SSAValue
+
 from aicc.dialects.loops import LoadOp
+from aicc.dialects.schedule.ops import TileOp
+from aicc.transforms.auto_schedule_ahead import Ahead, fetched_ahead, schedule_ahead
 from aicc.transforms.auto_schedule_bypass import bypassing
 from aicc.transforms.auto_schedule_common import Kernel, vector_width
 from aicc.transforms.auto_schedule_threads import Shared, certain_trips, spread
@@ -194,10 +198,13 @@ def schedule_transposed(kernel: Kernel, nest: Nest, lane: Loop, block: Block) ->
     Blocks follow each other along the lanes, so that lines are written whole while they are in a cache. Lines that go
     past the caches are whole at once: then blocks follow each other as the input lies in memory. Threads share what is
     outermost in memory on both sides: they find what they wrote themselves, and who reads the result does too.
-    Where a cache would not hold the lines of a block, blocks are transposed of copies that it does.
+    Where a cache would not hold the lines of a block, blocks are transposed of copies that it does. Past the caches,
+    parts are fetched ahead, if they can be.
     """
     writer = kernel.writer
-    inner = [lane, block.loop] if goes_past_caches(kernel, nest) else [block.loop, lane]
+    past = goes_past_caches(kernel, nest)
+    ahead = fetched_ahead(kernel, nest, block.loop, lane) if past else None
+    inner = [lane, block.loop] if past else [block.loop, lane]
     loops = [loop for loop in nest.parallel if loop not in inner] + inner
     loops.sort(key=lambda loop: not (loop.trips > block.size(loop, lane) and _leads(nest, loop)))
     handles = writer.interchange(
@@ -205,7 +212,11 @@ def schedule_transposed(kernel: Kernel, nest: Nest, lane: Loop, block: Block) ->
     )
     sizes = [block.size(loop, lane) for loop in loops]
     why = f"blocks of {block.rows} x {block.lanes} are transposed in registers"
-    if (copied := copied_parts(kernel, nest, lane, block)) is not None:
+    if ahead is not None:
+        sizes = [ahead.rows if loop is lane else ahead.piece if loop is block.loop else 1 for loop in loops]
+        tiled = writer.tile(handles, sizes, None, "parts that are fetched ahead")
+        _vectorize_ahead(kernel, ahead, tiled, loops, lane, block)
+    elif (copied := copied_parts(kernel, nest, lane, block)) is not None:
         sizes = [copied.sizes.get(loop, 1) for loop in loops]
         tiled = writer.tile(handles, sizes, None, "parts that are copied")
         order = list(range(copied.rank))
@@ -214,19 +225,37 @@ def schedule_transposed(kernel: Kernel, nest: Nest, lane: Loop, block: Block) ->
         blocks = [block.size(loop, lane) for loop in inner]
         within = dict(zip(loops, tiled.inners, strict=True))
         again = writer.tile([within[loop] for loop in inner], blocks, None, why)
-        within = dict(zip(inner, again.inners, strict=True))
+        _vectorize(kernel, dict(zip(inner, again.inners, strict=True)), inner, lane, block)
     else:
         tiled = writer.tile(handles, sizes, None, why)
-        within = dict(zip(loops, tiled.inners, strict=True))
-    axes = [within[block.loop], within[lane]]
-    ordered = loops.index(block.loop) < loops.index(lane)
-    writer.vectorize(axes if ordered else writer.interchange(axes[::-1], [1, 0]))
+        _vectorize(kernel, dict(zip(loops, tiled.inners, strict=True)), loops, lane, block)
     cycles = 2.0 * nest.iterations * len(nest.accesses) / block.lanes
     shared = [
         Shared(handle, max(1, loop.trips // size), max(1, certain_trips(loop, loop.trips) // size))
         for handle, loop, size in zip(tiled.outers, loops, sizes, strict=True)
     ]
     spread(kernel, shared, cycles, nest.top)
+
+
+def _vectorize(kernel: Kernel, within: dict[Loop, SSAValue], loops: Sequence[Loop], lane: Loop, block: Block) -> None:
+    """Makes a block's two loops, in the order of `loops`, the axes of vectors with lanes along `lane`."""
+    axes = [within[block.loop], within[lane]]
+    ordered = loops.index(block.loop) < loops.index(lane)
+    kernel.writer.vectorize(axes if ordered else kernel.writer.interchange(axes[::-1], [1, 0]))
+
+
+def _vectorize_ahead(
+    kernel: Kernel, ahead: Ahead, tiled: TileOp, loops: Sequence[Loop], lane: Loop, block: Block
+) -> None:
+    """Writes the steps for parts that are fetched ahead, and for what does not fill a part."""
+    row, column = loops.index(block.loop), loops.index(lane)
+    nests = (1 + (lane.trips % ahead.rows > 0)) * (1 + (block.loop.trips % ahead.piece > 0))
+    schedule_ahead(kernel, ahead, tiled, row, column)
+    if nests > 1:
+        rests = [kernel.writer.select(tiled.inners[place], range(1, nests)) for place in (column, row)]
+        blocks = kernel.writer.tile(rests, [block.lanes, block.rows], None, "what does not fill a part")
+        within = dict(zip((lane, block.loop), blocks.inners, strict=True))
+        _vectorize(kernel, within, (lane, block.loop), lane, block)
 
 
 def schedule_elementwise(kernel: Kernel, nest: Nest, lane: Loop) -> None:

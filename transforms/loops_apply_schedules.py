@@ -42,6 +42,7 @@ from aicc.dialects.schedule.ops import (
     UnrollOp,
     VectorizeOp,
 )
+from aicc.dialects.schedule.prefetch import PrefetchOp
 from aicc.dialects.schedule.reductions import PartialResultsOp, SplitReductionOp
 from aicc.dialects.schedule.rows import TileSomeOp, VectorizeRowsOp
 from aicc.dialects.schedule.threads import ParallelizeOp
@@ -67,6 +68,7 @@ from aicc.transforms.loops_pack import (
 )
 from aicc.transforms.loops_parallelize import parallelize_loops
 from aicc.transforms.loops_partial_results import partial_results
+from aicc.transforms.loops_prefetch import prefetch_input
 from aicc.transforms.loops_privatize import privatize
 from aicc.transforms.loops_read_ahead import read_ahead
 from aicc.transforms.loops_split import split_loop
@@ -201,6 +203,13 @@ def _stage(run: Run, op: StageOp) -> None:
         stage_input(run.kernel, loop, op.argument.value.data, Packing(op.tile_sizes, op.new_order))
 
 
+def _prefetch(run: Run, op: PrefetchOp) -> None:
+    around = run.loops(op, op.around)
+    argument, line, locality = (number.value.data for number in (op.argument, op.line, op.locality))
+    for loop in run.loops(op, op.within):
+        prefetch_input(run.kernel, around, loop, argument, line, locality)
+
+
 def _unroll(run: Run, op: UnrollOp) -> None:
     for loop in run.loops(op, op.loop):
         unroll_loop(loop, op.factor.value.data)
@@ -277,6 +286,7 @@ _STEPS: dict[type[Operation], Callable[[Run, Operation], None]] = {
     PartialResultsOp: _partial_results,
     PrivatizeOp: _privatize,
     ReadAheadOp: _read_ahead,
+    PrefetchOp: _prefetch,
     SelectOp: _select,
     SplitOp: _split,
     SplitReductionOp: _split_reduction,

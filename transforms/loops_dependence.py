@@ -19,12 +19,12 @@ from dataclasses import dataclass
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
-from xdsl.traits import is_side_effect_free
 
 from aicc.dialects.loops.access import LoadOp, StoreOp, access_of
 from aicc.dialects.loops.affine_text import canonical_access
 from aicc.dialects.loops.control import ForOp, YieldOp
 from aicc.dialects.loops.memory import AllocOp, CopyOp, ViewOp
+from aicc.dialects.loops.prefetch import leaves_memory_alone
 from aicc.dialects.tensor_ops.affine import UNBOUNDED, Bounds, Simplifier, substitute
 from aicc.transforms.loops_index import IndexBounds
 
@@ -72,7 +72,7 @@ def accesses_of(root: Operation, writes_only: bool = False) -> list[Access]:
                 found.append(Access(op, root_of(op.target), op.target, True, None))
             case ForOp() | YieldOp() | AllocOp() | ViewOp():
                 pass
-            case _ if is_side_effect_free(op) or op.regions:
+            case _ if leaves_memory_alone(op) or op.regions:
                 # What ops with regions do is in the ops of these.
                 pass
             case _:

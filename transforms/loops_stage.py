@@ -21,7 +21,7 @@ from math import prod
 from xdsl.context import Context
 from xdsl.dialects.builtin import AffineMapAttr, ModuleOp, UnitAttr
 from xdsl.ir import Block, Operation, SSAValue
-from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineMap
+from xdsl.ir.affine import AffineMap
 from xdsl.passes import ModulePass
 
 from aicc.dialects.loops import AllocOp, ForOp, LoadOp, StoreOp, YieldOp
@@ -30,12 +30,13 @@ from aicc.dialects.loops.affine_text import canonical_access
 from aicc.dialects.loops.attrs import LoopKind, memref_dims, memref_of, memref_type
 from aicc.dialects.loops.functions import num_outputs
 from aicc.dialects.loops.memory import ON_STACK
-from aicc.dialects.tensor_ops.affine import LinearForm, from_linear, linear_form
+from aicc.dialects.tensor_ops.affine import linear_form
 from aicc.transforms.loops_dependence import root_of
 from aicc.transforms.loops_facts import element_bytes
 from aicc.transforms.loops_index import IndexBounds, fold_index_ops, set_operands
-from aicc.transforms.loops_nest import StepError, kernels_with, labelled, loop_contains
+from aicc.transforms.loops_nest import StepError, kernels_with, labelled
 from aicc.transforms.loops_pack import Packing, check_layout, kernel_buffers
+from aicc.transforms.loops_parts import Part, part_of, varies_in
 from aicc.transforms.loops_tile import tile_loops
 from aicc.transforms.loops_vectorize import vectorize_loops
 
@@ -45,20 +46,6 @@ LANES = 16
 
 MOST_BYTES = 1 << 18
 """Bytes of a copy, at most: it lies on the stack."""
-
-
-@dataclass(frozen=True)
-class _Part:
-    """An access within the loop: where the part starts, and the place of the element in it, per dimension."""
-
-    load: LoadOp
-    start: tuple[tuple[tuple[SSAValue, int] | int, ...], ...]
-    """The terms that do not change within one iteration, to compare parts by."""
-
-    local: tuple[AffineExpr, ...]
-    """Over the operands of the load."""
-
-    extents: tuple[int, ...]
 
 
 def stage_input(kernel: Operation, at: ForOp, argument: int, packing: Packing) -> ForOp:
@@ -86,7 +73,7 @@ def stage_input(kernel: Operation, at: ForOp, argument: int, packing: Packing) -
     if rank != len(packing.tiles):
         raise StepError(STEP, at, f"input {argument} has {rank} dimensions, the layout {len(packing.tiles)}")
     bounds = IndexBounds()
-    parts = [_part(at, load, bounds) for load in loads]
+    parts = [part_of(STEP, at, load, bounds) for load in loads]
     first = parts[0]
     if any(part.start != first.start for part in parts[1:]):
         raise StepError(STEP, at, f"reads several parts of input {argument}")
@@ -133,53 +120,16 @@ def _vectorize(top: ForOp, loop: ForOp) -> ForOp:
     return tiled.outers[0][0] if loop is top else top
 
 
-def _part(at: ForOp, load: LoadOp, bounds: IndexBounds) -> _Part:
-    start: list[tuple[tuple[SSAValue, int] | int, ...]] = []
-    local: list[AffineExpr] = []
-    extents: list[int] = []
-    operands = list(load.indices)
-    simplifier = bounds.simplifier(operands)
-    for expr in load.map.data.results:
-        form = linear_form(expr)
-        inner: dict[AffineExpr, int] = {}
-        outer: list[tuple[SSAValue, int] | int] = [form.constant]
-        for atom, factor in form.terms.items():
-            if not isinstance(atom, AffineDimExpr):
-                raise StepError(STEP, at, "reads the input at an index that is not linear in the loops")
-            value = operands[atom.position]
-            if _varies_in(at, value):
-                inner[atom] = factor
-            else:
-                outer.append((value, factor))
-        part = from_linear(LinearForm(inner, 0))
-        low, high = simplifier.bounds(part)
-        if low is None or low < 0 or high is None:
-            raise StepError(STEP, at, "reads a part of the input whose size has no known limit")
-        start.append(tuple(outer))
-        local.append(part)
-        extents.append(high + 1)
-    return _Part(load, tuple(start), tuple(local), tuple(extents))
-
-
-def _varies_in(at: ForOp, value: SSAValue) -> bool:
-    owner = value.owner.parent_op() if isinstance(value.owner, Block) else value.owner
-    if owner is at:
-        return False
-    if isinstance(owner, ForOp):
-        return loop_contains(at, owner)
-    return owner is not None and loop_contains(at, owner)
-
-
-def _copy(at: ForOp, part: _Part, packing: Packing, copy: SSAValue) -> tuple[ForOp, list[ForOp]]:
+def _copy(at: ForOp, part: Part, packing: Packing, copy: SSAValue) -> tuple[ForOp, list[ForOp]]:
     """The loops that copy a part, and those of them that can be vectorised."""
     load = part.load
-    varying = [value for value in load.indices if _varies_in(at, value)]
+    varying = [value for value in load.indices if varies_in(at, value)]
     loops: list[ForOp] = []
     for value in dict.fromkeys(varying):
         loop = value.owner.parent_op() if isinstance(value.owner, Block) else None
         if not isinstance(loop, ForOp):
             raise StepError(STEP, at, "reads the input at an index that is computed in its body")
-        if any(_varies_in(at, operand) for operand in (*loop.lower_operands, *loop.upper_operands)):
+        if any(varies_in(at, operand) for operand in (*loop.lower_operands, *loop.upper_operands)):
             raise StepError(STEP, loop, "has bounds that vary within the loop that is to copy")
         loops.append(loop)
     if not loops:
@@ -205,7 +155,7 @@ def _copy(at: ForOp, part: _Part, packing: Packing, copy: SSAValue) -> tuple[For
     return headers[0], headers[-1:] if contiguous else []
 
 
-def _ends_copy(part: _Part, packing: Packing, loop: ForOp) -> bool:
+def _ends_copy(part: Part, packing: Packing, loop: ForOp) -> bool:
     """Whether the loop walks the last dimension of the copy, within one tile of it."""
     last = packing.split[-1] if packing.split else packing.order[-1]
     position = list(part.load.indices).index(loop.induction)

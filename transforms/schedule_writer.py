@@ -24,6 +24,7 @@ from aicc.dialects.schedule.ops import (
     UnrollOp,
     VectorizeOp,
 )
+from aicc.dialects.schedule.prefetch import PrefetchOp
 from aicc.dialects.schedule.reductions import PartialResultsOp, SplitReductionOp
 from aicc.dialects.schedule.rows import TileSomeOp, VectorizeRowsOp
 from aicc.dialects.schedule.threads import ParallelizeOp
@@ -171,6 +172,10 @@ class ScheduleWriter:
     def stage(self, loop: SSAValue, argument: int, tiles: Sequence[int], order: Sequence[int], why: str = "") -> None:
         """Reads an input from a copy of the part that a loop's body needs."""
         self._add(StageOp(loop, argument, tiles, order), why)
+
+    def prefetch(self, around: SSAValue, within: SSAValue, argument: int, line: int, locality: int, why: str) -> None:
+        """Fetches what the next iteration of a loop reads."""
+        self._add(PrefetchOp(around, within, argument, line, locality), why)
 
     def bypass_caches(self, argument: int, why: str = "") -> None:
         """Writes a buffer past the caches."""

@@ -142,6 +142,11 @@ PASSES: dict[str, PassEntry] = {
     "loops-profile": PassEntry(
         "aicc.transforms.loops_profile", "LoopsProfilePass", "makes main note how long each kernel call takes"
     ),
+    "loops-prefetch": PassEntry(
+        "aicc.transforms.loops_prefetch",
+        "LoopsPrefetchPass",
+        "fetches what the next iteration of a loop reads into a cache",
+    ),
     "loops-simplify": PassEntry(
         "aicc.transforms.loops_simplify",
         "LoopsSimplifyPass",

@@ -29,6 +29,7 @@ class TargetFacts:
     l1_ways: int = 8
     """Lines that it holds of those at the same place modulo `l1_bytes / l1_ways`."""
     l2_bytes: int = 512 << 10
+    l2_ways: int = 8
     l3_bytes: int = 8 << 20
     """Last level, shared by all cores."""
     cache_line_bytes: int = 64
@@ -53,6 +54,12 @@ class TargetFacts:
         """Places, of `l1_ways` lines each, that the innermost cache has for lines which lie `distance` bytes apart."""
         way = self.l1_bytes // self.l1_ways
         return max(1, way // max(gcd(distance, way), self.cache_line_bytes))
+
+    def second_places(self, distance: int) -> tuple[int, int]:
+        """Places that the second-level cache has for lines `distance` bytes apart, and how far apart these lie."""
+        way = self.l2_bytes // self.l2_ways
+        apart = max(gcd(distance, way), self.cache_line_bytes)
+        return max(1, way // apart), apart
 
     def without_bf16_dots(self) -> TargetFacts:
         """The same machine, whose dot products are of integers alone."""

@@ -38,6 +38,7 @@ class Target:
     l2_bytes: int = 512 << 10
     l3_bytes: int = 8 << 20
     l1_ways: int = 8
+    l2_ways: int = 8
     cores: int = 2
     has_fma: bool = True
     fma_ports: int = 2
@@ -60,6 +61,7 @@ class Target:
             l1_bytes=self.l1_bytes,
             l1_ways=self.l1_ways,
             l2_bytes=self.l2_bytes,
+            l2_ways=self.l2_ways,
             l3_bytes=self.l3_bytes,
             cores=self.cores,
             has_fma=self.has_fma,
@@ -157,7 +159,7 @@ def host_target() -> Target:
 
     have = {name for name, present in llvm.get_host_cpu_features().items() if present}
     triple = llvm.get_process_triple()
-    l1, l2, l3, ways = _caches()
+    (l1, l2, l3), (l1_ways, l2_ways) = _caches()
     arm = triple.startswith("aarch64")
     wide = "avx512f" in have
     return Target(
@@ -170,7 +172,8 @@ def host_target() -> Target:
         l1_bytes=l1,
         l2_bytes=l2,
         l3_bytes=l3,
-        l1_ways=ways,
+        l1_ways=l1_ways,
+        l2_ways=l2_ways,
         cores=len(os.sched_getaffinity(0)),
         has_fma=arm or "fma" in have,
         fma_ports=1 if wide and llvm.get_host_cpu_name() in _HALF_WIDTH else 2,
@@ -182,13 +185,14 @@ def host_target() -> Target:
 
 def host_facts() -> dict[str, str | int]:
     """What `host_target` follows from, found without LLVM, which takes long to load."""
-    l1, l2, l3, ways = _caches()
+    (l1, l2, l3), (l1_ways, l2_ways) = _caches()
     lines: set[str] = set()
     with contextlib.suppress(OSError):
         text = Path("/proc/cpuinfo").read_text()
         lines = {line for line in text.splitlines() if line.partition(":")[0].strip() in _IDENTITY}
     digest = hashlib.sha256("\n".join(sorted(lines)).encode()).hexdigest()
-    sizes = {"l1_bytes": l1, "l2_bytes": l2, "l3_bytes": l3, "l1_ways": ways, "cores": len(os.sched_getaffinity(0))}
+    sizes = {"l1_bytes": l1, "l2_bytes": l2, "l3_bytes": l3, "l1_ways": l1_ways, "l2_ways": l2_ways}
+    sizes["cores"] = len(os.sched_getaffinity(0))
     return {"name": "host", "machine": platform.machine(), "processor": digest, **sizes}
 
 
@@ -199,12 +203,12 @@ _IDENTITY = frozenset(
 """Lines in Linux's list of processors that tell what they can do."""
 
 
-def _caches() -> tuple[int, int, int, int]:
+def _caches() -> tuple[tuple[int, int, int], tuple[int, int]]:
     """
-    Bytes of the first-level data cache, the second level and the last level, and the ways of the first one; typical
+    Bytes of the first-level data cache, the second level and the last level, and the ways of the first two; typical
     ones where unknown.
     """
-    sizes, ways = {1: 32 << 10, 2: 512 << 10, 3: 8 << 20}, 8
+    sizes, ways = {1: 32 << 10, 2: 512 << 10, 3: 8 << 20}, {1: 8, 2: 8}
     for entry in sorted(Path("/sys/devices/system/cpu/cpu0/cache").glob("index*")):
         try:
             level, kind = int((entry / "level").read_text()), (entry / "type").read_text().strip()
@@ -213,5 +217,5 @@ def _caches() -> tuple[int, int, int, int]:
             continue
         if kind != "Instruction" and level in sizes and text.endswith("K"):
             sizes[level] = int(text[:-1]) << 10
-            ways = found if level == 1 and found > 0 else ways
-    return sizes[1], sizes[2], sizes[3], ways
+            ways[level] = found if found > 0 else 8
+    return (sizes[1], sizes[2], sizes[3]), (ways[1], ways[2])

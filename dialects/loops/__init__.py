@@ -2,9 +2,9 @@
 The `loops` dialect: in which order a kernel computes, and where its data lies.
 
 Affine loops over indices, loads and stores of elements and n-D vectors in row-major memrefs whose unknown dimensions
-are symbolic expressions, scratch buffers, views and constants. Scalars and vectors are computed with `arith` and
-`math`; control flow in `main` is `scf.if` and `scf.while` over memrefs; kernels are functions that `main` calls with
-their destinations. No whole-tensor operators. Lowered by `convert-loops-to-llvm`.
+are symbolic expressions, hints to the caches, scratch buffers, views and constants. Scalars and vectors are computed
+with `arith` and `math`; control flow in `main` is `scf.if` and `scf.while` over memrefs; kernels are functions that
+`main` calls with their destinations. No whole-tensor operators. Lowered by `convert-loops-to-llvm`.
 """
 
 from xdsl.ir import Dialect
@@ -15,6 +15,7 @@ from aicc.dialects.loops.call import CallOp
 from aicc.dialects.loops.control import ForOp, YieldOp
 from aicc.dialects.loops.defined_sizes import CheckSizesOp, DefineSizeOp, ExchangeOp, ReservedOp, ReserveOp
 from aicc.dialects.loops.memory import AllocOp, ConstantOp, CopyOp, PreparedOp, SizeOp, ViewOp
+from aicc.dialects.loops.prefetch import PrefetchOp
 from aicc.dialects.loops.vectors import BroadcastOp, ReduceOp, TransposeOp
 
 Loops = Dialect(
@@ -31,6 +32,7 @@ Loops = Dialect(
         ExchangeOp,
         ForOp,
         LoadOp,
+        PrefetchOp,
         PreparedOp,
         ReduceOp,
         ReservedOp,

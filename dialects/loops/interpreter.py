@@ -31,6 +31,7 @@ from aicc.dialects.loops.call import CallOp
 from aicc.dialects.loops.control import ForOp, YieldOp
 from aicc.dialects.loops.functions import symbol_names
 from aicc.dialects.loops.memory import AllocOp, ConstantOp, CopyOp, PreparedOp, SizeOp, ViewOp
+from aicc.dialects.loops.prefetch import PrefetchOp
 from aicc.dialects.loops.vectors import BroadcastOp, ReduceOp, TransposeOp
 from aicc.dialects.packed import DotOp
 from aicc.dialects.tensor_ops.scalar_eval import scalar_array, to_body_storage
@@ -127,6 +128,8 @@ class Interpreter:
                 return _load(op)
             case StoreOp():
                 return _store(op)
+            case PrefetchOp():
+                return lambda frame: None
             case ApplyOp():
                 return _apply(op)
             case SizeOp():

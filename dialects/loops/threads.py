@@ -14,11 +14,11 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.ir import Block
-from xdsl.traits import is_side_effect_free
 
 from aicc.dialects.graph.dims import Dim, ShapeAttr
 from aicc.dialects.loops.control import ForOp, YieldOp
 from aicc.dialects.loops.memory import AllocOp
+from aicc.dialects.loops.prefetch import leaves_memory_alone
 
 GRAIN = "grain"
 LEAST = "least"
@@ -85,7 +85,7 @@ def can_run_within(loop: ForOp) -> bool:
     """
     inside = [op for op in loop.block.ops if not isinstance(op, YieldOp)]
     inner = [op for op in inside if isinstance(op, ForOp)]
-    plain = all(isinstance(op, ForOp) or (not op.regions and is_side_effect_free(op)) for op in inside)
+    plain = all(isinstance(op, ForOp) or (not op.regions and leaves_memory_alone(op)) for op in inside)
     if not inner or not plain or any(op.inits or op.threads or _depends(op, [loop]) for op in inner):
         return False
     return not any(isinstance(op, AllocOp) for op in loop.walk())

@@ -24,6 +24,7 @@ from aicc.dialects.schedule.ops import (
     UnrollOp,
     VectorizeOp,
 )
+from aicc.dialects.schedule.prefetch import PrefetchOp
 from aicc.dialects.schedule.reductions import PartialResultsOp, SplitReductionOp
 from aicc.dialects.schedule.rows import TileSomeOp, VectorizeRowsOp
 from aicc.dialects.schedule.threads import ParallelizeOp
@@ -41,6 +42,7 @@ Schedule = Dialect(
         PartialResultsOp,
         PrivatizeOp,
         ReadAheadOp,
+        PrefetchOp,
         SelectOp,
         SplitOp,
         SplitReductionOp,

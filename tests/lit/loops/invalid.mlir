@@ -395,3 +395,29 @@ func.func private @sizes(%m: memref<7xf32>) {
   loops.call @symbolic(%c, %m) : index, memref<7xf32>
   func.return
 }
+
+// -----
+
+// loops.prefetch C1
+func.func private @prefetch_rank(%i: index, %m: memref<8x64xf32>) {
+  // expected-error@+1 {{the map has 1 results, expected 2: one per dimension}}
+  loops.prefetch %m[%i] locality 2 : memref<8x64xf32>
+  func.return
+}
+
+// -----
+
+// loops.prefetch C2
+func.func private @prefetch_locality(%i: index, %m: memref<64xf32>) {
+  // expected-error@+1 {{locality is 4, expected 0 to 3}}
+  loops.prefetch %m[%i] locality 4 : memref<64xf32>
+  func.return
+}
+
+// -----
+
+func.func private @prefetch_without_locality(%i: index, %m: memref<64xf32>) {
+  // expected-error@+1 {{expected 'locality'}}
+  loops.prefetch %m[%i] write : memref<64xf32>
+  func.return
+}

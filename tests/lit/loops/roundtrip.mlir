@@ -110,3 +110,13 @@ func.func private @nontemporal(%v: vector<16xf32>, %n: index, %m: memref<64xf32>
   loops.store %v, %m[l0 + 60] lanes %n inside nontemporal : vector<16xf32> to memref<64xf32>
   func.return
 }
+
+// CHECK-LABEL: @prefetch
+func.func private @prefetch(%i: index, %n: index, %m: memref<?x64xf32, #loops.dims<n>>)
+    attributes {aicc.symbols = ["n"]} {
+  // CHECK-NEXT: loops.prefetch %m[%i + 1, %i floordiv 2 * 16] locality 2 : memref<?x64xf32, #loops.dims<n>>
+  loops.prefetch %m[%i + 1, %i floordiv 2 * 16] locality 2 : memref<?x64xf32, #loops.dims<n>>
+  // CHECK-NEXT: loops.prefetch %m[%i, -3] write locality 0 {a} : memref<?x64xf32, #loops.dims<n>>
+  loops.prefetch %m[%i, -3] write locality 0 {a} : memref<?x64xf32, #loops.dims<n>>
+  func.return
+}

@@ -108,3 +108,29 @@ func.func @threads(%v: f32, %m: memref<64x64xf32>) attributes {aicc.kernel} {
   }
   func.return
 }
+
+// -----
+
+// Halves go as integers: LLVM stores none past the caches.
+// CHECK-LABEL: llvm.func @halves(
+// CHECK:         %[[BITS:.*]] = llvm.bitcast %{{.*}} : vector<32xf16> to vector<32xi16>
+// CHECK:         llvm.store %[[BITS]], %{{.*}} {alignment = 64 : i64, nontemporal} : vector<32xi16>, !llvm.ptr
+func.func @halves(%v: f16, %m: memref<64xf16>) attributes {aicc.kernel} {
+  %w = loops.broadcast %v : f16 to vector<32xf16>
+  loops.store %w, %m[l0 + 32] nontemporal : vector<32xf16> to memref<64xf16>
+  func.return
+}
+
+// -----
+
+// Those that are only moved are integers from the start, in blocks of 8 rows that are transposed.
+// CHECK-LABEL: llvm.func @moved(
+// CHECK-NOT:     vector<{{.*}}xf16>, !llvm.ptr
+// CHECK:         llvm.load %{{.*}} {alignment = 2 : i64} : !llvm.ptr -> vector<8xi16>
+// CHECK:         llvm.shufflevector %{{.*}}, %{{.*}} : vector<8xi16>
+// CHECK:         llvm.store %{{.*}}, %{{.*}} {alignment = 64 : i64, nontemporal} : vector<32xi16>, !llvm.ptr
+func.func @moved(%x: memref<32x64xf16>, %m: memref<64x32xf16>) attributes {aicc.kernel} {
+  %w = loops.load %x[l1, l0] : memref<32x64xf16> to vector<8x32xf16>
+  loops.store %w, %m[l0, l1] nontemporal : vector<8x32xf16> to memref<64x32xf16>
+  func.return
+}

@@ -222,3 +222,27 @@ transform.named_sequence @other_attribute_of_a_step_by_hand(%k: !transform.any_o
   %o, %i, %t = schedule.tile %k {sizes = array<i64: 6>, tail = ["mask"]}
   transform.yield
 }
+
+// -----
+
+transform.named_sequence @prefetch_argument(%k: !transform.any_op) {
+  // expected-error@+1 {{argument is -1, expected at least 0}}
+  schedule.prefetch %k, %k {argument = -1 : i64, line = 64 : i64, locality = 2 : i64}
+  transform.yield
+}
+
+// -----
+
+transform.named_sequence @prefetch_line(%k: !transform.any_op) {
+  // expected-error@+1 {{line is 0, expected at least 1}}
+  schedule.prefetch %k, %k {argument = 0 : i64, line = 0 : i64, locality = 2 : i64}
+  transform.yield
+}
+
+// -----
+
+transform.named_sequence @prefetch_locality(%k: !transform.any_op) {
+  // expected-error@+1 {{locality is 4, expected 0 to 3}}
+  schedule.prefetch %k, %k {argument = 0 : i64, line = 64 : i64, locality = 4 : i64}
+  transform.yield
+}

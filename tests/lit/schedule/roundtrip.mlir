@@ -52,6 +52,8 @@ transform.named_sequence @k_schedule(%k: !transform.any_op) {
   schedule.privatize %m {argument = 1 : i64}
   // CHECK-NEXT: schedule.read_ahead %k {argument = 0 : i64, elements = 4096 : i64}
   schedule.read_ahead %k {argument = 0 : i64, elements = 4096 : i64}
+  // CHECK-NEXT: schedule.prefetch %x, %y {argument = 0 : i64, line = 64 : i64, locality = 2 : i64, why = "short rows"}
+  schedule.prefetch %x, %y {argument = 0 : i64, line = 64 : i64, locality = 2 : i64, why = "short rows"}
   // CHECK-NEXT: schedule.parallelize %y {why = "enough work"}
   schedule.parallelize %y {why = "enough work"}
   // CHECK-NEXT: transform.yield

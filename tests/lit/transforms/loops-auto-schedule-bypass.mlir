@@ -84,11 +84,20 @@ func.func private @symbolic(%n: index, %x: memref<?x1048576xf32, #loops.dims<n>>
   func.return
 }
 
-// Past the caches, blocks that are transposed follow the input: lines of the result are whole at once.
+// Past the caches, parts of the input are fetched ahead and copied; lines of the result are written four at once.
 // CHECK-LABEL: @turned(
 // CHECK:       @turned_schedule
 // CHECK:         schedule.interchange %s0_d0, %s0_d1 {order = array<i64: 1, 0>}
-// CHECK-NEXT:    schedule.tile %s0_d1{{.*}}, %s0_d0{{.*}} {sizes = array<i64: 8, 16>
+// CHECK-NEXT:    %{{.*}}, %[[AROUND:.*]], %[[LANE:.*]], %[[ROW:.*]], %{{.*}} = schedule.tile %s0_d1{{.*}}, %s0_d0{{.*}} {sizes = array<i64: 64, 512>
+// CHECK-NEXT:    %[[A:.*]] = schedule.select %[[AROUND]] {positions = array<i64: 0>}
+// CHECK-NEXT:    %[[L:.*]] = schedule.select %[[LANE]]
+// CHECK-NEXT:    %[[R:.*]] = schedule.select %[[ROW]]
+// CHECK-NEXT:    %[[R1:.*]], %[[L1:.*]] = schedule.interchange %[[L]], %[[R]] {order = array<i64: 1, 0>}
+// CHECK-NEXT:    %[[PARTS:.*]], %[[ALONG:.*]], %{{.*}} = schedule.tile %[[R1]] {sizes = array<i64: 64>
+// CHECK-NEXT:    schedule.stage %[[PARTS]] {argument = 0 : i64, tiles = array<i64: 0, 0>, order = array<i64: 0, 1>
+// CHECK-NEXT:    %[[BLOCKS:.*]], %{{.*}}, %[[X:.*]], %[[Y:.*]], %{{.*}} = schedule.tile %[[ALONG]], %[[L1]] {sizes = array<i64: 4, 16>
+// CHECK-NEXT:    schedule.vectorize %[[X]], %[[Y]]
+// CHECK-NEXT:    schedule.prefetch %[[A]], %[[BLOCKS]] {argument = 0 : i64, line = 64 : i64, locality = 2 : i64
 // CHECK:         schedule.bypass_caches %kernel {argument = 1 : i64
 func.func private @turned(%x: memref<2048x1024xf32>, %o: memref<1024x2048xf32>)
     attributes {aicc.kernel, aicc.num_outputs = 1 : i64} {
@@ -101,10 +110,64 @@ func.func private @turned(%x: memref<2048x1024xf32>, %o: memref<1024x2048xf32>)
   func.return
 }
 
+// The rest, which is less than a part, is done by blocks.
+// CHECK-LABEL: @turned_odd(
+// CHECK:       @turned_odd_schedule
+// CHECK:         schedule.prefetch
+// CHECK:         schedule.select %s0_d1_i {positions = array<i64: 1, 2, 3>}
+// CHECK-NEXT:    schedule.select %s0_d0_i {positions = array<i64: 1, 2, 3>}
+// CHECK-NEXT:    schedule.tile %{{.*}}, %{{.*}} {sizes = array<i64: 8, 16>
+func.func private @turned_odd(%x: memref<2051x1027xf32>, %o: memref<1027x2051xf32>)
+    attributes {aicc.kernel, aicc.num_outputs = 1 : i64} {
+  loops.for "s0_d0" %i = 0 to 1027 parallel {
+    loops.for "s0_d1" %j = 0 to 2051 parallel {
+      %v = loops.load %x[%j, %i] : memref<2051x1027xf32> to f32
+      loops.store %v, %o[%i, %j] : f32 to memref<1027x2051xf32>
+    }
+  }
+  func.return
+}
+
+// Rows 64 KiB apart have one place in the second-level cache, which does not hold a part of all: nothing is fetched.
+// Blocks that are transposed follow the input: lines of the result are whole at once.
+// CHECK-LABEL: @turned_far(
+// CHECK:       @turned_far_schedule
+// CHECK:         schedule.interchange %s0_d0, %s0_d1 {order = array<i64: 1, 0>}
+// CHECK-NEXT:    schedule.tile %s0_d1{{.*}}, %s0_d0{{.*}} {sizes = array<i64: 8, 16>
+// CHECK-NOT:     schedule.prefetch
+// CHECK:         schedule.bypass_caches %kernel {argument = 1 : i64
+func.func private @turned_far(%x: memref<128x16384xf32>, %o: memref<16384x128xf32>)
+    attributes {aicc.kernel, aicc.num_outputs = 1 : i64} {
+  loops.for "s0_d0" %i = 0 to 16384 parallel {
+    loops.for "s0_d1" %j = 0 to 128 parallel {
+      %v = loops.load %x[%j, %i] : memref<128x16384xf32> to f32
+      loops.store %v, %o[%i, %j] : f32 to memref<16384x128xf32>
+    }
+  }
+  func.return
+}
+
+// Rows are shorter than a part is wide.
+// CHECK-LABEL: @turned_short(
+// CHECK:       @turned_short_schedule
+// CHECK-NOT:     schedule.prefetch
+// CHECK:         schedule.bypass_caches %kernel {argument = 1 : i64
+func.func private @turned_short(%x: memref<65536x48xf32>, %o: memref<48x65536xf32>)
+    attributes {aicc.kernel, aicc.num_outputs = 1 : i64} {
+  loops.for "s0_d0" %i = 0 to 48 parallel {
+    loops.for "s0_d1" %j = 0 to 65536 parallel {
+      %v = loops.load %x[%j, %i] : memref<65536x48xf32> to f32
+      loops.store %v, %o[%i, %j] : f32 to memref<48x65536xf32>
+    }
+  }
+  func.return
+}
+
 // In the caches they follow the result.
 // CHECK-LABEL: @turned_small(
 // CHECK:       @turned_small_schedule
 // CHECK-NOT:     schedule.interchange
+// CHECK-NOT:     schedule.prefetch
 // CHECK:         schedule.tile %s0_d0{{.*}}, %s0_d1{{.*}} {sizes = array<i64: 16, 8>
 func.func private @turned_small(%x: memref<512x256xf32>, %o: memref<256x512xf32>)
     attributes {aicc.kernel, aicc.num_outputs = 1 : i64} {

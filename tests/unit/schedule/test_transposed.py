@@ -1,9 +1,15 @@
 """Transposes in registers: any permutation and element size, odd sizes, symbolic sizes; against numpy."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import aicc
+from aicc.backends.llvm.targets import Target
+from aicc.dialects.loops.interpreter import Interpreter
+from aicc.lowering.parse import parse_module
+from aicc.transforms.target_facts import TargetFacts
 
 SHAPES = [
     ((64, 48), (1, 0)),
@@ -58,3 +64,58 @@ def test_symbolic_sizes():
         x = np.random.default_rng(0).standard_normal(shape, np.float32)
         (result,) = model.run({"input0": x}).values()
         np.testing.assert_array_equal(result, x.T)
+
+
+SMALL_CACHES = {"l3_bytes": 1 << 14, "l2_bytes": 1 << 20, "l1_bytes": 32 << 10}
+AHEAD = [
+    ((128, 256), (1, 0)),
+    ((131, 323), (1, 0)),
+    ((64, 515), (1, 0)),
+    ((257, 64), (1, 0)),
+    ((3, 130, 200), (0, 2, 1)),
+    ((130, 3, 96), (2, 1, 0)),
+    ((70, 3, 5, 65), (2, 3, 1, 0)),
+]
+
+
+@pytest.mark.parametrize("element", ["f32", "f64", "f16", "i8"])
+@pytest.mark.parametrize("shape, permutation", AHEAD)
+def test_parts_fetched_ahead(
+    shape: tuple[int, ...], permutation: tuple[int, ...], element: str, monkeypatch: pytest.MonkeyPatch
+):
+    """Results larger than the last cache, whatever the machine's: full parts, and what does not fill one."""
+    facts = Target.facts
+
+    def small(target: Target) -> TargetFacts:
+        return replace(facts(target), **SMALL_CACHES)
+
+    monkeypatch.setattr(Target, "facts", small)
+    model = transpose(shape, permutation, element)
+    values = np.random.default_rng(0).integers(0, 100, shape).astype(TYPES[element])
+    # Inputs that begin with a cache line, and in the middle of one.
+    for start in (0, 16 // values.itemsize):
+        memory = np.zeros(values.nbytes + 256, np.uint8)
+        x = np.ndarray(shape, values.dtype, memory, -memory.ctypes.data % 64 + start * values.itemsize)
+        x[...] = values
+        (result,) = model.run({"input0": x}).values()
+        np.testing.assert_array_equal(result, values.transpose(permutation))
+
+
+def test_hint_has_no_meaning():
+    """Outside of the buffer too, and after the last iteration."""
+    text = """
+    func.func @main(%x: memref<4xf32>, %y: memref<4xf32>) attributes {aicc.num_outputs = 1 : i64} {
+      loops.for "i" %i = 0 to 4 {
+        loops.prefetch %x[%i * 1000000 - 7] locality 3 : memref<4xf32>
+        loops.prefetch %y[%i + 1] write locality 0 : memref<4xf32>
+        %v = loops.load %x[3 - %i] : memref<4xf32> to f32
+        loops.store %v, %y[%i] : f32 to memref<4xf32>
+      }
+      func.return
+    }
+    """
+    x, y = np.arange(4, dtype=np.float32), np.zeros(4, np.float32)
+    Interpreter(parse_module(text)).call("main", x, y)
+    np.testing.assert_array_equal(y, x[::-1])
+    (result,) = aicc.compile(text, cache=False)(x)
+    np.testing.assert_array_equal(result, x[::-1])
