@@ -192,7 +192,11 @@ class MathBuilder:
         least = self.const(low, element)
         return self.select(self.compare("olt", a, least), least, a)
 
+    def at_most(self, a: SSAValue, high: float, element: Attribute = f32) -> SSAValue:
+        """`a`, or `high` where that is smaller; NaN stays NaN."""
+        most = self.const(high, element)
+        return self.select(self.compare("ogt", a, most), most, a)
+
     def clamp(self, a: SSAValue, low: float, high: float, element: Attribute = f32) -> SSAValue:
         """`a` within `[low, high]`; NaN stays NaN."""
-        raised, most = self.at_least(a, low, element), self.const(high, element)
-        return self.select(self.compare("ogt", raised, most), most, raised)
+        return self.at_most(self.at_least(a, low, element), high, element)

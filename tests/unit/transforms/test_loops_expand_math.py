@@ -186,6 +186,21 @@ def test_approximate_exponentials():
     np.testing.assert_array_equal(found, np.array([0, 0, 0, np.inf, np.inf, np.inf, np.nan, 1, 1], np.float32))
 
 
+def test_approximate_exponentials_of_at_most_zero():
+    flags = "fastmath<afn> {aicc.at_most_zero}"
+    x = np.concatenate([np.linspace(-87.0, 0.0, 200_003), np.linspace(-1, 0, 50_001)]).astype(np.float32)
+    assert errors(apply("math.exp", x, flags=flags), np.exp(x.astype(np.float64))).max() <= 1.1
+    outside = np.array([-np.inf, -3.4e38, -88.0, np.nan, 0.0, -0.0], np.float32)
+    found = apply("math.exp", outside, flags=flags)
+    np.testing.assert_array_equal(found, np.array([0, 0, 0, np.nan, 1, 1], np.float32))
+
+
+@pytest.mark.parametrize("op", ["math.tanh", "math.erf"])
+def test_large_arguments_of_what_ends_at_one(op: str):
+    x = np.concatenate([np.linspace(9.0, 20.0, 5_000), np.geomspace(20, 3e38, 5_000)]).astype(np.float32)
+    np.testing.assert_array_equal(apply(op, np.concatenate([x, -x])), np.repeat(np.array([1, -1], np.float32), len(x)))
+
+
 SIGMOID = """
 func.func @f(
   %n: index, %m: memref<?x32xf32, #loops.dims<n>>, %o: memref<?x32xf32, #loops.dims<n>>
