@@ -34,6 +34,7 @@ from aicc.transforms.loops_cost import (
     TileChoice,
     TileCost,
     choose_tile,
+    rest_cost,
 )
 from aicc.transforms.loops_facts import CACHE_LINE, Access, Loop, Nest, guess
 from aicc.transforms.loops_order import Level, Orders, orders
@@ -70,6 +71,9 @@ REST_UNEVEN = 0.05
 
 SYMBOLIC_ROWS = 1.25
 """What rows along a loop of symbolic extent cost more: there may be too few of them, as in a batch of one image."""
+
+PAIRED = 0.95
+"""What a full tile of rows and one more take together, in times what they take one after the other, to be worth it."""
 
 UNROLL_UP_TO = 4
 """A reduction of at most this many steps is unrolled."""
@@ -304,13 +308,20 @@ def schedule_lanes(kernel: Kernel, nest: Nest, lane: Loop) -> None:
         [writer.loop(loop.label) for loop in parallel], [parallel.index(loop) for loop in target]
     )
     sizes = [plan.tile.rows if loop is row else lanes if loop is lane else 1 for loop in target]
-    tiled = writer.tile(
-        handles,
-        sizes,
-        None,
-        f"{plan.tile.rows} rows x {plan.tile.vectors} vectors of {plan.width} lanes in registers",
-    )
-    _order_tiles(kernel, nest, plan, target, sizes, tiled)
+    _tile(kernel, nest, plan, target, sizes, handles)
+
+
+def _pairs_rows(plan: LanePlan) -> bool:
+    """
+    Whether a row left over alone of an unknown number of rows is better done with those of the last full tile.
+
+    Alone it has too few sums to keep the ports busy, and reads all weights for itself.
+    """
+    row, rows = plan.row, plan.tile.rows
+    if row is None or isinstance(row.extent, int) or row.limit or count_nests(row.op, rows, "peel") != 2:
+        return False
+    by_rows = [0.0, *(plan.cost.cycles(count, plan.tile.vectors) for count in range(1, rows + 1))]
+    return rest_cost(rows + 1, rows, by_rows) < PAIRED * (by_rows[rows] + by_rows[1])
 
 
 def _best_order(
@@ -367,15 +378,21 @@ def _rows_inside(order: Sequence[Level], plan: LanePlan) -> bool:
     return plan.lane not in loops or (plan.row in loops and loops.index(plan.row) > loops.index(plan.lane))
 
 
-def _order_tiles(
-    kernel: Kernel, nest: Nest, plan: LanePlan, target: Sequence[Loop], sizes: Sequence[int], tiled: TileOp
+def _tile(
+    kernel: Kernel, nest: Nest, plan: LanePlan, target: Sequence[Loop], sizes: Sequence[int], loops: Sequence[SSAValue]
 ) -> None:
-    """Orders the loops over tiles, vectorises the tiles, and spreads the outermost loop over threads."""
+    """Makes loops over tiles, orders them, vectorises the tiles, and spreads the outermost loop over threads."""
     writer, row = kernel.writer, plan.row
     levels = [Level(loop, -(-loop.trips // size), size) for loop, size in zip(target, sizes, strict=True)]
     inner = {loop: min(size, loop.trips) for loop, size in zip(target, sizes, strict=True)}
     inner.update((loop, loop.trips) for loop in nest.reductions)
     order, block = _best_order(kernel, nest, levels, inner, plan)
+    joined = _joined_levels(kernel, plan, target, sizes, order)
+    # Rows left over can do several tiles of lanes at once if nothing is between their loop and the tile.
+    beside = _rest_tiles(kernel, plan, joined) if order[-1].loop is row else 1
+    tails = ["pair" if loop is row and beside == 1 and _pairs_rows(plan) else "peel" for loop in target]
+    why = f"{plan.tile.rows} rows x {plan.tile.vectors} vectors of {plan.width} lanes in registers"
+    tiled = writer.tile(loops, sizes, tails if "pair" in tails else None, why)
     keys: list[tuple[Loop, str]] = [(loop, "") for loop in target]
     handles = list(tiled.outers)
     if block:
@@ -387,9 +404,6 @@ def _order_tiles(
         keys[position : position + 1] = [(row, "outer"), (row, "inner")]
     wanted = [keys.index((level.loop, level.part)) for level in order]
     handles = writer.interchange(handles, wanted, "least traffic between caches")
-    joined = _joined_levels(kernel, plan, target, sizes, order)
-    # Rows left over can do several tiles of lanes at once if nothing is between their loop and the tile.
-    beside = _rest_tiles(kernel, plan, joined) if order[-1].loop is row else 1
     around: tuple[SSAValue, SSAValue] | None = None
     if beside > 1:
         # The innermost loop around the rows is that over lanes: some tiles of lanes at a time, for full tiles of rows

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import AffineMapAttr, ModuleOp, StringAttr
-from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineMap
 from xdsl.passes import ModulePass
@@ -34,6 +33,7 @@ from aicc.transforms.loops_nest import (
     StepError,
     check_perfect,
     check_rectangular,
+    insert_early,
     kernels_with,
     labelled,
     loop_contains,
@@ -218,23 +218,6 @@ def _new_loop(outer: ForOp, inner: ForOp, extents: Sequence[Dim]) -> ForOp:
     new.location = outer.location
     new.induction.name_hint = outer.induction.name_hint
     return new
-
-
-def insert_early(op: Operation, operand: SSAValue | None, loop: ForOp) -> None:
-    """Inserts `op` as early as its operand allows, so that the nest around `loop` stays perfect."""
-    if operand is not None and isinstance(operand.owner, Operation):
-        block = operand.owner.parent
-        assert block is not None
-        block.insert_op_after(op, operand.owner)
-        return
-    root: Operation = loop
-    while (parent := root.parent_op()) is not None and not isinstance(parent, FuncOp):
-        root = parent
-    block = root.parent
-    assert block is not None
-    first = block.first_op
-    assert first is not None
-    block.insert_op_before(op, first)
 
 
 def _use_views(outer: ForOp, new: ForOp, merged: dict[SSAValue, tuple[int, int]]) -> None:

@@ -135,11 +135,12 @@ def _plane_cost(rows: int, height: int, by_rows: Sequence[float], known_rows: bo
     """
     if known_rows:
         return split_cost(rows, height, by_rows)
-    rests = sum(_rest_cost(rest, height, by_rows) for rest in range(height))
+    rests = sum(rest_cost(rest, height, by_rows) for rest in range(height))
     return rows / height * by_rows[height] + rests / height
 
 
-def _rest_cost(rest: int, height: int, by_rows: Sequence[float]) -> float:
+def rest_cost(rest: int, height: int, by_rows: Sequence[float]) -> float:
+    """Cycles of so many rows that are left over of tiles of `height`, given those of a tile by its rows."""
     total = 0.0
     for step in (*(step for step in REST_ROWS if step < height), 1):
         count, rest = divmod(rest, step)

@@ -167,3 +167,20 @@ def normalize_loop(step: str, loop: ForOp) -> None:
     first = loop.block.first_op
     assert first is not None
     loop.block.insert_op_before(apply, first)
+
+
+def insert_early(op: Operation, operand: SSAValue | None, loop: ForOp) -> None:
+    """Inserts `op` as early as its operand allows, so that the nest around `loop` stays perfect."""
+    if operand is not None and isinstance(operand.owner, Operation):
+        block = operand.owner.parent
+        assert block is not None
+        block.insert_op_after(op, operand.owner)
+        return
+    root: Operation = loop
+    while (parent := root.parent_op()) is not None and not isinstance(parent, FuncOp):
+        root = parent
+    block = root.parent
+    assert block is not None
+    first = block.first_op
+    assert first is not None
+    block.insert_op_before(op, first)

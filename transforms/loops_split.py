@@ -25,9 +25,15 @@ from aicc.dialects.loops import ApplyOp, ForOp, LoadOp, StoreOp, ViewOp, YieldOp
 from aicc.dialects.loops.access import lanes_of
 from aicc.dialects.loops.affine_text import canonical_access
 from aicc.dialects.loops.attrs import memref_dims, memref_of, memref_type
-from aicc.transforms.loops_collapse import insert_early
 from aicc.transforms.loops_index import fold_index_ops, set_operands
-from aicc.transforms.loops_nest import StepError, kernels_with, labelled, loop_contains, normalize_loop
+from aicc.transforms.loops_nest import (
+    StepError,
+    insert_early,
+    kernels_with,
+    labelled,
+    loop_contains,
+    normalize_loop,
+)
 
 STEP = "split"
 

@@ -11,8 +11,9 @@ After, `size=8 tail=peel`:                     After, `size=8 tail=mask`:
 
 Several loops are tiled at once, all loops over tiles outside all loops within tiles; peeling makes one perfect nest for
 each combination of full tiles and remainders, all of one structure, so that each of them can be transformed further. A
-remainder that is not a known number has at most one tile: `for "i.t" %o = n floordiv 8 to (n + 7) floordiv 8`. A loop
-with tiles of one iteration stays as it is; it is listed to have the nests of the others made around it.
+remainder that is not a known number has at most one tile: `for "i.t" %o = n floordiv 8 to (n + 7) floordiv 8`. With
+`tail=pair` a single iteration that is left over of an unknown number goes with the last full tile, which is no full one
+then. A loop with tiles of one iteration stays as it is; it is listed to have the nests of the others made around it.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, Affine
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
-from aicc.dialects.loops import ApplyOp, ForOp, YieldOp
+from aicc.dialects.graph.dims import SymExpr, dim_max, dim_min, floordiv, mod
+from aicc.dialects.loops import ApplyOp, ForOp, SizeOp, YieldOp
+from aicc.dialects.schedule.ops import TAILS
 from aicc.dialects.tensor_ops.affine import Simplifier
 from aicc.transforms.loops_index import IndexBounds, bound_expressions, combine, fold_index_ops
 from aicc.transforms.loops_legality import check_reorderable
@@ -36,12 +39,17 @@ from aicc.transforms.loops_nest import (
     StepError,
     check_perfect,
     check_rectangular,
+    insert_early,
     kernels_with,
     labelled,
     nest_by_labels,
 )
+from aicc.transforms.loops_sizes import trip_count_dim
 
 STEP = "tile"
+
+PAIRED = 3
+"""Iterations per tile from which on one left over alone can go with a full tile."""
 
 
 @dataclass
@@ -71,7 +79,7 @@ class _Range:
     """Iterations in a tile, the smallest of these; the last dimension is the tile's number."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Old:
     """A loop to tile, with its bounds over common operands."""
 
@@ -88,7 +96,7 @@ def tile_loops(loops: Sequence[ForOp], sizes: Sequence[int], tails: Sequence[str
     """
     Tiles perfectly nested `loops`, outermost first, and returns the new loops; the old ones are gone.
 
-    `tails` holds `peel` or `mask` per loop.
+    `tails` holds `peel`, `pair` or `mask` per loop.
 
     Raises:
         StepError: if the nest is not perfect and rectangular, if its loops may not be reordered, or if a loop that ends
@@ -100,7 +108,7 @@ def tile_loops(loops: Sequence[ForOp], sizes: Sequence[int], tails: Sequence[str
         check_reorderable(STEP, loops)
     bounds = IndexBounds()
     olds = [_analyse(loop, size) for loop, size in zip(loops, sizes, strict=True)]
-    ranges = [_ranges(old, tail, bounds) for old, tail in zip(olds, tails, strict=True)]
+    ranges = [_paired(old, tail) or _ranges(old, tail, bounds) for old, tail in zip(olds, tails, strict=True)]
     combinations = list(product(*ranges)) if all(ranges) else []
     result = Tiled([[] for _ in loops], [[] for _ in loops])
     top = loops[0]
@@ -190,6 +198,26 @@ def _ranges(old: _Old, tail: str, bounds: IndexBounds) -> list[_Range]:
         firsts = (full,) if least is not None and least >= 0 else (full, zero)
         ranges.append(_Range(".t", firsts, (tiles,), (simplifier.simplify(trip % size),)))
     return ranges
+
+
+def _paired(old: _Old, tail: str) -> list[_Range]:
+    """
+    The ways through a loop of an unknown number of iterations, if one that is left over alone is to go with the last
+    full tile; adds the numbers of full tiles and of all tiles to the operands.
+    """
+    trips = trip_count_dim(old.loop)
+    if tail != "pair" or not isinstance(trips, SymExpr) or len(old.trips) != 1 or old.size < PAIRED:
+        return []
+    alone = floordiv(mod(trips * (old.size - 1), old.size), old.size - 1)
+    full = dim_max(floordiv(trips, old.size) - alone, 0)
+    both = SizeOp(full), SizeOp(full + dim_min(trips - full * old.size, 1))
+    for size in both:
+        insert_early(size, None, old.loop)
+    first, end = (AffineDimExpr(len(old.operands) + place) for place in range(2))
+    old.operands = (*old.operands, *(size.result for size in both))
+    count = old.trips[0]
+    zero, whole = AffineConstantExpr(0), AffineConstantExpr(old.size)
+    return [_Range(".o", (zero,), (first,), (whole,)), _Range(".t", (first,), (end,), (count + first * -old.size,))]
 
 
 def _bounded_ranges(old: _Old, trips: Sequence[AffineExpr], simplifier: Simplifier) -> list[_Range]:
@@ -332,7 +360,7 @@ class LoopsTilePass(ModulePass):
     """Iterations per tile of each loop; at least 1."""
 
     tail: str = "peel"
-    """What becomes of iterations that do not fill a tile: peel or mask."""
+    """What becomes of iterations that do not fill a tile: peel, pair or mask."""
 
     def __post_init__(self) -> None:
         if len(self.size) != len(self.label):
@@ -342,8 +370,8 @@ class LoopsTilePass(ModulePass):
         for size in self.size:
             if size < 1:
                 raise PassFailedException(f"{self.name}: size must be at least 1, got {size}")
-        if self.tail not in ("peel", "mask"):
-            raise PassFailedException(f"{self.name}: tail must be peel or mask, got '{self.tail}'")
+        if self.tail not in TAILS:
+            raise PassFailedException(f"{self.name}: tail must be {' or '.join(TAILS)}, got '{self.tail}'")
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for kernel in kernels_with(op, self.label[0], self.name):

@@ -26,9 +26,9 @@ from aicc.dialects.graph.dim_parser import parse_dim
 from aicc.dialects.graph.dims import Dim, SymExpr, dim_max, dim_min, floordiv
 from aicc.dialects.loops import ApplyOp, ForOp, SizeOp, YieldOp
 from aicc.dialects.loops.affine_text import canonical_access
-from aicc.transforms.loops_collapse import extent_of, insert_early
+from aicc.transforms.loops_collapse import extent_of
 from aicc.transforms.loops_index import bound_expressions, combine, fold_index_ops, set_bounds
-from aicc.transforms.loops_nest import StepError, kernels_with, labelled, normalize_loop
+from aicc.transforms.loops_nest import StepError, insert_early, kernels_with, labelled, normalize_loop
 
 STEP = "tile_some"
 

@@ -27,7 +27,7 @@ from xdsl.traits import OpTrait
 from xdsl.utils.exceptions import VerifyException
 
 _HANDLE = AnyOpType()
-TAILS = ("peel", "mask")
+TAILS = ("peel", "pair", "mask")
 """What becomes of iterations that do not fill a tile: a nest of their own, or a shorter tile within the same nest."""
 
 
@@ -158,15 +158,16 @@ class TileOp(ScheduleOp):
     `i0 > i1 > ...`: the old index is `lower + step * (size * o + i)`.
 
     Iterations that do not fill a tile go by the loop's entry in `tails`: `peel` makes separate nests for them (with a
-    fixed trip count if the remainder is known, else at most one tile of `rest mod size` iterations), `mask` keeps
-    one nest whose tiles are `min(size, rest)` long. All nests made have the same structure. Results: per loop the list
-    of the loops over tiles, one for each nest made, the nest of full tiles first; per loop the list of the loops within
-    a tile (none where the size is 1, such a loop stays as it is); the list of the outermost loops of the peeled nests.
+    fixed trip count if the remainder is known, else at most one tile of `rest mod size` iterations), `pair` too, but
+    one that is left over alone of an unknown number goes with the last full tile, `mask` keeps one nest whose tiles
+    are `min(size, rest)` long. All nests made have the same structure. Results: per loop the list of the loops over
+    tiles, one for each nest made, the nest of full tiles first; per loop the list of the loops within a tile (none
+    where the size is 1, such a loop stays as it is); the list of the outermost loops of the peeled nests.
     New labels are the old one plus `.o`, `.i`, and `.t` for the loop over tiles of a peeled remainder.
 
     - (C1) as many `sizes`, and `tails` if given, as loops; at least one
     - (C2) `sizes[i] >= 1`
-    - (C3) `tails[i]` is `peel` or `mask`
+    - (C3) `tails[i]` is `peel`, `pair` or `mask`
     - (C4) `2 * n + 1` results for `n` loops
 
     ```mlir
@@ -198,7 +199,7 @@ class TileOp(ScheduleOp):
 
     @property
     def tile_tails(self) -> tuple[str, ...]:
-        """`peel` or `mask` per loop; `peel` where the op says nothing."""
+        """`peel`, `pair` or `mask` per loop; `peel` where the op says nothing."""
         if self.tails is None:
             return ("peel",) * len(self.loops)
         return tuple(tail.data for tail in self.tails)
@@ -230,7 +231,7 @@ class TileOp(ScheduleOp):
                 raise VerifyException(f"sizes[{index}] is {size}, expected at least 1")
         for index, tail in enumerate(tails):
             if tail not in TAILS:  # C3
-                raise VerifyException(f"tails[{index}] is '{tail}', expected 'peel' or 'mask'")
+                raise VerifyException(f"tails[{index}] is '{tail}', expected {' or '.join(map(repr, TAILS))}")
         if len(self.results) != 2 * len(self.loops) + 1:  # C4
             raise VerifyException(
                 f"{len(self.results)} results for {len(self.loops)} loops, expected {2 * len(self.loops) + 1}: loops "

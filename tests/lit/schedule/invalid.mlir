@@ -33,7 +33,7 @@ transform.named_sequence @tile_c2(%k: !transform.any_op) {
 // -----
 
 transform.named_sequence @tile_c3(%k: !transform.any_op) {
-  // expected-error@+1 {{tails[0] is 'cut', expected 'peel' or 'mask'}}
+  // expected-error@+1 {{tails[0] is 'cut', expected 'peel' or 'pair' or 'mask'}}
   %o, %i, %t = schedule.tile %k {sizes = array<i64: 4>, tails = ["cut"]}
   transform.yield
 }

@@ -4,6 +4,7 @@
 // Weights are read once: full tiles of rows and the rows left over of an unknown number share the loop over columns.
 // Rows left over have too few sums for the latency of an addition, so two tiles of columns are done at once.
 // CHECK-LABEL: transform.named_sequence @even_schedule
+// CHECK-NOT:     "pair"
 // CHECK:         %[[O:.*]], %{{.*}}, %{{.*}} = schedule.tile %{{.*}} {sizes = array<i64: 2>, why = "rows left over of 2 tiles at once"}
 // CHECK:         schedule.fuse %{{.*}}, %{{.*}} {why = "tiles left over use what is in cache"}
 
@@ -34,8 +35,9 @@ func.func private @even(%n: index, %x: memref<?x256xf32, #loops.dims<s0>>, %w: m
 }
 
 // Columns left over make nests of their own, which stay apart. Where registers suffice rows left over are done by four,
-// by three, by two, and one.
+// by three, by two, and one; one alone goes with the last full tile, by four and three.
 // CHECK-LABEL: transform.named_sequence @left_over_schedule
+// CHECK:         schedule.tile %{{.*}} {sizes = array<i64: 6, 16>, tails = ["pair", "peel"], why = "6 rows x 2 vectors of 8 lanes in registers"}
 // CHECK-NOT:     schedule.fuse
 // CHECK:         schedule.tile %{{.*}} {sizes = array<i64: 4, 1>, why = "rows left over"}
 // CHECK-NOT:     schedule.fuse

@@ -1,5 +1,6 @@
 // RUN: aicc-opt %s --split-input-file -p 'loops-tile{label=i size=8}' | filecheck %s --check-prefix=PEEL
 // RUN: aicc-opt %s --split-input-file -p 'loops-tile{label=i size=8 tail=mask}' | filecheck %s --check-prefix=MASK
+// RUN: aicc-opt %s --split-input-file -p 'loops-tile{label=i size=8 tail=pair}' | filecheck %s --check-prefix=PAIR
 
 // The remainder of a known extent is one shorter tile.
 // PEEL-LABEL: @known
@@ -16,6 +17,11 @@
 // MASK:         loops.for "i.o" %[[O:.*]] = 0 to 3 parallel {
 // MASK-NEXT:      loops.for "i.i" %{{.*}} = 0 to min(8, 20 - %[[O]] * 8) parallel {
 // MASK-NOT:     "i.t"
+// Of a known number what is left over is one tile whatever it is.
+// PAIR-LABEL: @known
+// PAIR:         loops.for "i.o" %{{.*}} = 0 to 2 parallel {
+// PAIR:         loops.for "i.t" %{{.*}} = 2 to 3 parallel {
+// PAIR-NEXT:      loops.for "i.i" %{{.*}} = 0 to 4 parallel {
 func.func private @known(%x: memref<20xf32>, %o: memref<20xf32>) attributes {aicc.kernel, aicc.num_outputs = 1 : i64} {
   loops.for "i" %i = 0 to 20 parallel {
     %v = loops.load %x[%i] : memref<20xf32> to f32
@@ -32,6 +38,15 @@ func.func private @known(%x: memref<20xf32>, %o: memref<20xf32>) attributes {aic
 // PEEL-NEXT:      loops.for "i.i" %{{.*}} = 0 to 8 parallel {
 // PEEL:         loops.for "i.t" %{{.*}} = %[[N]] floordiv 8 to (%[[N]] + 7) floordiv 8 parallel {
 // PEEL-NEXT:      loops.for "i.i" %{{.*}} = 0 to %[[N]] mod 8 parallel {
+// One that would be left over alone goes with the last full tile.
+// PAIR-LABEL: @symbolic
+// PAIR-SAME:    %[[N:[a-z0-9]+]]: index
+// PAIR-NEXT:    %[[END:.*]] = loops.size #graph.shape<max(-floordiv(mod(7*s0,8),7)+floordiv(s0,8),0)+min({{.*}}+s0,1)>
+// PAIR-NEXT:    %[[FULL:.*]] = loops.size #graph.shape<max(-floordiv(mod(7*s0,8),7)+floordiv(s0,8),0)>
+// PAIR:         loops.for "i.o" %{{.*}} = 0 to %[[FULL]] parallel {
+// PAIR-NEXT:      loops.for "i.i" %{{.*}} = 0 to 8 parallel {
+// PAIR:         loops.for "i.t" %[[O:.*]] = %[[FULL]] to %[[END]] parallel {
+// PAIR-NEXT:      loops.for "i.i" %{{.*}} = 0 to %[[N]] - %[[FULL]] * 8 parallel {
 func.func private @symbolic(%n: index, %o: memref<?xf32, #loops.dims<s0>>)
     attributes {aicc.kernel, aicc.symbols = ["s0"], aicc.num_outputs = 1 : i64} {
   %z = arith.constant 0.0 : f32

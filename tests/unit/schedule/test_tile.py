@@ -39,6 +39,23 @@ def test_one_loop_of_symbolic_extent(size: int, tail: str):
         run_case(case, module, {"N": extent})
 
 
+@pytest.mark.parametrize("size", (2, 3, 4, 5, 8))
+def test_one_iteration_left_over_goes_with_a_full_tile(size: int):
+    case = add(["N", 5])
+    module = parsed(case)
+    tiled = tile_loops([first(module, "s0_d0"), first(module, "s0_d1")], [size, 5], ["pair", "peel"])
+    module.verify()
+    assert [len(loops) for loops in (*tiled.outers, *tiled.inners)] == [2] * 4
+    for extent in range(4 * size):
+        run_case(case, module, {"N": extent})
+    # What is left over can be tiled again.
+    again = tile_loops([tiled.inners[0][1]], [max(2, size - 1)], ["peel"])
+    module.verify()
+    assert again.peeled
+    for extent in range(4 * size):
+        run_case(case, module, {"N": extent})
+
+
 @pytest.mark.parametrize("tails", (("peel", "peel"), ("peel", "mask"), ("mask", "peel"), ("mask", "mask")))
 def test_two_loops_make_a_nest_per_combination(tails: tuple[str, str]):
     case = add(["M", 21])
