@@ -20,7 +20,7 @@ from math import prod
 
 from xdsl.builder import Builder
 from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import IndexType, ModuleOp, StringAttr, UnitAttr
+from xdsl.dialects.builtin import IndexType, ModuleOp, StringAttr, SymbolRefAttr, UnitAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.rewriter import InsertPoint
@@ -96,6 +96,7 @@ class KernelVersions:
     def __init__(self, module: ModuleOp):
         self._module = module
         self._names = {op.sym_name.data for op in module.body.block.ops if isinstance(op, FuncOp)}
+        self._made: list[Version] = []
 
     def add(self, function: FuncOp, calls: Sequence[CallOp], sizes: Sizes, suffix: str) -> Version | None:
         """
@@ -112,7 +113,23 @@ class KernelVersions:
         version.properties["sym_name"] = StringAttr(self._name(f"{function.sym_name.data}_{suffix}"))
         SymbolSubstitution({sizes.symbol: sizes.dim}).apply(version)
         self._module.body.block.insert_op_after(version, function)
-        return Version(version, [_choose(call, version, call.symbols.data[place], sizes) for call in chosen])
+        made = Version(version, [_choose(call, version, call.symbols.data[place], sizes) for call in chosen])
+        self._made.append(made)
+        return made
+
+    def merge_equal(self) -> None:
+        """Of versions that are equal, leaves the first."""
+        first: dict[str, FuncOp] = {}
+        for version in self._made:
+            name = version.function.sym_name
+            version.function.properties["sym_name"] = StringAttr("")
+            kept = first.setdefault(str(version.function), version.function)
+            version.function.properties["sym_name"] = name
+            if kept is not version.function:
+                for call in version.calls:
+                    call.properties["callee"] = SymbolRefAttr(kept.sym_name)
+                version.function.detach()
+                version.function.erase()
 
     def _name(self, wanted: str) -> str:
         name, number = wanted, 0

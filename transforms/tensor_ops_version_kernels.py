@@ -61,3 +61,4 @@ class TensorOpsVersionKernelsPass(ModulePass):
                 versions.add(function, here, Sizes(symbol, self.most), "small")
                 continue
             add_thin_versions(versions, function, here, given)
+        versions.merge_equal()

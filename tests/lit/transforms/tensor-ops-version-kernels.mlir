@@ -169,18 +169,31 @@ func.func private @infinite(%x: tensor<?x?x?x4xf32, #graph.dims<s0, s1, s2>>, %w
 // CHECK:         %[[D:.*]] = arith.constant 16 : index
 // CHECK-NEXT:    arith.cmpi ule, %{{.*}}, %[[D]] : index
 // CHECK:         tensor_ops.call @causal_thin(%{{.*}}) symbols [N, T] {aicc.version} : (tensor<?x?x32xf32, #graph.dims<N, T>>, tensor<64x32x2xf32>)
+// CHECK:         %[[D:.*]] = arith.constant 4 : index
+// CHECK-NEXT:    arith.cmpi ule, %{{.*}}, %[[D]] : index
+// CHECK:         tensor_ops.call @causal_thin(%{{.*}}) symbols [N, T] {aicc.version} : (tensor<?x?x32xf32, #graph.dims<N, T>>, tensor<64x32x2xf32>)
 // CHECK-LABEL: func.func private @causal(
 // CHECK:         over [parallel s0, parallel s1, parallel 64, reduction 2, reduction 32]
 // CHECK-LABEL: func.func private @causal_thin(
 // CHECK:         as affine_map<(d0, d1, d2, d3, d4) -> (d0, d1, d4)> fill 0.000000e+00 : f32, %{{.*}} as affine_map<(d0, d1, d2, d3, d4) -> (d2, d4, 1)>) over [parallel s0, parallel s1, parallel 64, reduction 1, reduction 32]
+// CHECK-LABEL: func.func private @other(
 // CHECK-NOT:   func.func
-func.func @main(%x: tensor<?x?x32xf32, #graph.dims<N, T>>) -> tensor<?x?x64xf32, #graph.dims<N, T>> {
+func.func @main(%x: tensor<?x?x32xf32, #graph.dims<N, T>>) -> (tensor<?x?x64xf32, #graph.dims<N, T>>, tensor<?x?x64xf32, #graph.dims<N, T>>) {
   %w = tensor_ops.constant dense<1.0> : tensor<64x32x2xf32> : tensor<64x32x2xf32>
   %y = tensor_ops.call @causal(%x, %w) symbols [N, T] : (tensor<?x?x32xf32, #graph.dims<N, T>>, tensor<64x32x2xf32>) -> tensor<?x?x64xf32, #graph.dims<N, T>>
-  func.return %y : tensor<?x?x64xf32, #graph.dims<N, T>>
+  %z = tensor_ops.call @other(%x, %w) symbols [N, T] : (tensor<?x?x32xf32, #graph.dims<N, T>>, tensor<64x32x2xf32>) -> tensor<?x?x64xf32, #graph.dims<N, T>>
+  func.return %y, %z : tensor<?x?x64xf32, #graph.dims<N, T>>, tensor<?x?x64xf32, #graph.dims<N, T>>
 }
 func.func private @causal(%x: tensor<?x?x32xf32, #graph.dims<s0, s1>>, %w: tensor<64x32x2xf32>) -> tensor<?x?x64xf32, #graph.dims<s0, s1>> attributes {aicc.kernel, aicc.symbols = ["s0", "s1"]} {
   %y = tensor_ops.structured (%x as affine_map<(d0, d1, d2, d3, d4) -> (d0, d1 + d3 * 16 - 16, d4)> fill 0.0 : f32, %w as affine_map<(d0, d1, d2, d3, d4) -> (d2, d4, d3)>) over [parallel s0, parallel s1, parallel 64, reduction 2, reduction 32] init [0.0 : f32] body (%a: f32, %c: f32, %acc: f32) {
+    %p = arith.mulf %a, %c fastmath<reassoc,contract> : f32
+    %s = arith.addf %acc, %p fastmath<reassoc,contract> : f32
+    tensor_ops.yield %s : f32
+  } : (tensor<?x?x32xf32, #graph.dims<s0, s1>>, tensor<64x32x2xf32>) -> tensor<?x?x64xf32, #graph.dims<s0, s1>>
+  func.return %y : tensor<?x?x64xf32, #graph.dims<s0, s1>>
+}
+func.func private @other(%x: tensor<?x?x32xf32, #graph.dims<s0, s1>>, %w: tensor<64x32x2xf32>) -> tensor<?x?x64xf32, #graph.dims<s0, s1>> attributes {aicc.kernel, aicc.symbols = ["s0", "s1"]} {
+  %y = tensor_ops.structured (%x as affine_map<(d0, d1, d2, d3, d4) -> (d0, d1 + d3 * 4 - 4, d4)> fill 0.0 : f32, %w as affine_map<(d0, d1, d2, d3, d4) -> (d2, d4, d3)>) over [parallel s0, parallel s1, parallel 64, reduction 2, reduction 32] init [0.0 : f32] body (%a: f32, %c: f32, %acc: f32) {
     %p = arith.mulf %a, %c fastmath<reassoc,contract> : f32
     %s = arith.addf %acc, %p fastmath<reassoc,contract> : f32
     tensor_ops.yield %s : f32
