@@ -12,8 +12,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from xdsl.ir.affine import AffineDimExpr
+
 from aicc.dialects.loops import LoadOp
 from aicc.dialects.schedule.ops import TileOp
+from aicc.dialects.tensor_ops.affine import linear_form
 from aicc.transforms.auto_schedule_common import Kernel
 from aicc.transforms.loops_facts import Loop, Nest
 
@@ -66,6 +69,8 @@ def fetched_ahead(kernel: Kernel, nest: Nest, row: Loop, lane: Loop) -> Ahead | 
     position = kernel.buffer_position(load.memref)
     if position is None or stride is None or not isinstance(load.op, LoadOp) or load.op.fill is not None:
         return None
+    if not _is_linear(load.op):
+        return None
     if load.moves[row].stride != 1 or not all(isinstance(loop.extent, int) for loop in (row, lane)):
         return None
     line = facts.cache_line_bytes // size
@@ -82,6 +87,12 @@ def fetched_ahead(kernel: Kernel, nest: Nest, row: Loop, lane: Loop) -> Ahead | 
         if lane.trips >= rows and piece and _finds_places(kernel, stride * size, rows, piece * size):
             return Ahead(position, len(load.dims), rows, piece, width, (across, min(held, rows)))
     return None
+
+
+def _is_linear(load: LoadOp) -> bool:
+    """Whether no index is divided: of such an access, no part is known."""
+    atoms = (atom for index in load.map.data.results for atom in linear_form(index).terms)
+    return all(isinstance(atom, AffineDimExpr) for atom in atoms)
 
 
 def _finds_places(kernel: Kernel, distance: int, rows: int, piece: int) -> bool:

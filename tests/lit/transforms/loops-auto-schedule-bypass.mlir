@@ -163,6 +163,24 @@ func.func private @turned_short(%x: memref<65536x48xf32>, %o: memref<48x65536xf3
   func.return
 }
 
+// Of an index that is divided, no part is known.
+// CHECK-LABEL: @turned_divided(
+// CHECK:       @turned_divided_schedule
+// CHECK-NOT:     schedule.prefetch
+// CHECK:         schedule.bypass_caches %kernel {argument = 1 : i64
+func.func private @turned_divided(%x: memref<2x2048x1024xf32>, %o: memref<4x1024x2048xf32>)
+    attributes {aicc.kernel, aicc.num_outputs = 1 : i64} {
+  loops.for "s0_d0" %b = 0 to 4 parallel {
+    loops.for "s0_d1" %i = 0 to 1024 parallel {
+      loops.for "s0_d2" %j = 0 to 2048 parallel {
+        %v = loops.load %x[%b floordiv 2, %j, %i] : memref<2x2048x1024xf32> to f32
+        loops.store %v, %o[%b, %i, %j] : f32 to memref<4x1024x2048xf32>
+      }
+    }
+  }
+  func.return
+}
+
 // In the caches they follow the result.
 // CHECK-LABEL: @turned_small(
 // CHECK:       @turned_small_schedule
