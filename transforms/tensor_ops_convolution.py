@@ -31,8 +31,8 @@ class WindowAxis:
 @dataclass(frozen=True)
 class Convolution:
     """
-    `y[n, r, c, o] = finish(sum over i, s, t of image[n, r + s + .., c + t + .., i] * weight[o, i, s, t])`, with the
-    axes of all three tensors in any order.
+    `y[n, r, c, o] = finish(sum over i, s, t of image[n, r + s*dr + .., c + t*dc + .., i] * weight[o, i, s, t])`, with
+    the axes of all three tensors in any order.
     """
 
     op: StructuredOp
@@ -52,6 +52,11 @@ class Convolution:
     def taps(self) -> tuple[int, int]:
         """The two reduction dimensions of the window, of rows and of columns."""
         return self.row.tap, self.column.tap
+
+    @property
+    def dilations(self) -> tuple[int, int]:
+        """Rows, and columns, from one tap to the next."""
+        return self.row.dilation, self.column.dilation
 
 
 @dataclass(frozen=True)
@@ -82,7 +87,7 @@ def _window_axis(axis: int, expr: AffineExpr, parallel: int) -> WindowAxis | Non
 
 def find_convolution(op: Operation) -> Convolution | None:
     """
-    The op as a convolution of stride and dilation 1 in one group, summed in f32 in any order; `None` if it is none.
+    The op as a convolution of stride 1 in one group, summed in f32 in any order; `None` if it is none.
     Image and weights may be of f16 or bf16.
     """
     if not isinstance(op, StructuredOp) or (op.parallel_count, len(op.dims)) != (4, 7) or not _is_plain_sum(op):
@@ -152,7 +157,7 @@ def _match(op: StructuredOp, image: int, weight: int) -> Convolution | None:
         return None
     results = op.input_maps[image].results
     windows = [w for axis, expr in enumerate(results) if (w := _window_axis(axis, expr, parallel)) is not None]
-    if len(results) != 4 or len(windows) != 2 or any(window.dilation != 1 for window in windows):
+    if len(results) != 4 or len(windows) != 2:
         return None
     row, column = windows
     rest = {d for axis, expr in enumerate(results) if axis not in (row.axis, column.axis) for d in used_dims([expr])}

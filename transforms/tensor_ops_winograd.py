@@ -17,11 +17,12 @@ it moves to `@prepare`; it is computed in f64 and rounded once. Padding is the f
 hang over the border read zeros and drop what is outside. The tiles of an image of known size are one dimension;
 otherwise batch, rows and columns of tiles are three, and small images have kernels of their own (`winograd_versions`).
 
-Applies to sums of products in f32 of an image, read at `row + tap - pad` and `column + tap - pad` with 3x3 taps and at
-the summed channel, and of weights read at (result channel, channel, taps) in any order of axes, where the cost model
-(`winograd_cost`) finds a gain, and while the weights of the whole module stay below what they may take in memory
-(`choose_for_all`); image and weights may be stored as f16 or bf16. That leaves alone: strides, dilations, groups, other
-kernel sizes and types, weights that are not constant in each call, sums that may not be reordered.
+Applies to sums of products in f32 of an image, read at `row + dilation * tap - pad` and as much for columns with 3x3
+taps and at the summed channel, and of weights read at (result channel, channel, taps) in any order of axes, where the
+cost model (`winograd_cost`) finds a gain, and while the weights of the whole module stay below what they may take in
+memory (`choose_for_all`); image and weights may be stored as f16 or bf16. With a dilation of d, every d-th row and
+column is an image of its own. That leaves alone: strides, groups, other kernel sizes and types, weights that are not
+constant in each call, sums that may not be reordered.
 
 Accuracy, for finite input: with u = 2^-24, C channels, X the largest |input| and W the largest sum of |weights| of a
 result channel, the error of a result is at most `f * (C + 32) * u * X * W`, f = 64 for F(2x2), 241 for F(3x3) and 564

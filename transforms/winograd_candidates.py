@@ -52,6 +52,9 @@ def convolution_size(convolution: Convolution, facts: TargetFacts) -> Convolutio
     batch, rows, columns = (guess(dims[d], IMAGE_GUESS) for d in space)
     if not isinstance(dims[convolution.batch], int):
         batch = 1
+    # Every d-th row and column is an image of its own (`tiles_of`).
+    down, across = convolution.dilations
+    batch, rows, columns = batch * down * across, -(-rows // down), -(-columns // across)
     return ConvolutionSize(batch, rows, columns, channels, out, takes_pairs(convolution.op, facts))
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import prod
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import AnyFloat, f32, f64
@@ -79,6 +80,8 @@ class Tiles:
     row: AffineExpr
     """First row of the tile, as `column`."""
     column: AffineExpr
+    steps: tuple[int, int] = (1, 1)
+    """From one row, and column, of a tile to the next: the dilation."""
 
     @property
     def rank(self) -> int:
@@ -92,20 +95,31 @@ class Tiles:
 
 
 def tiles_of(convolution: Convolution, outputs: int) -> Tiles:
-    """The tiles of `outputs` x `outputs` results that cover the result."""
-    dims = convolution.op.dims
+    """
+    The tiles of `outputs` x `outputs` results that cover the result.
+
+    With a dilation of d, every d-th row and column is an image of its own, as another one of the batch.
+    """
+    dims, steps = convolution.op.dims, convolution.dilations
     batch, rows, columns = (dims[d] for d in (convolution.batch, convolution.row.result, convolution.column.result))
-    high, wide = ceildiv(rows, outputs), ceildiv(columns, outputs)
+    high, wide = (ceildiv(ceildiv(n, step), outputs) for n, step in zip((rows, columns), steps, strict=True))
+    images = batch * prod(steps)
+
+    def placed(image: AffineExpr, row: AffineExpr, column: AffineExpr, extents: tuple[Dim, ...]) -> Tiles:
+        down, across = steps
+        bounds = dim_bounds(extents)
+        n = AffineConstantExpr(0) if batch == 1 else simplify_expr(image // (down * across), bounds)
+        first_row = simplify_expr(image % (down * across) // across + row * (outputs * down), bounds)
+        first_column = simplify_expr(image % across + column * (outputs * across), bounds)
+        return Tiles(extents, n, first_row, first_column, steps)
+
     if not isinstance(high, int) or not isinstance(wide, int):
-        n, r, c = (AffineDimExpr(d) for d in range(3))
+        image, r, c = (AffineDimExpr(d) for d in range(3))
         if guess(columns, IMAGE_GUESS) < guess(rows, IMAGE_GUESS):
-            return Tiles((batch, wide, high), n, c * outputs, r * outputs)
-        return Tiles((batch, high, wide), n, r * outputs, c * outputs)
-    extents = (batch * high * wide,)
-    tile, bounds = AffineDimExpr(0), dim_bounds(extents)
-    parts = (tile // (high * wide), tile % (high * wide) // wide, tile % wide)
-    n, r, c = (simplify_expr(part, bounds) for part in parts)
-    return Tiles(extents, AffineConstantExpr(0) if batch == 1 else n, r * outputs, c * outputs)
+            return placed(image, c, r, (images, wide, high))
+        return placed(image, r, c, (images, high, wide))
+    tile = AffineDimExpr(0)
+    return placed(tile // (high * wide), tile % (high * wide) // wide, tile % wide, (images * high * wide,))
 
 
 @dataclass(frozen=True)
@@ -164,9 +178,9 @@ class Builder:
         places: list[AffineExpr] = []
         for axis, expr in enumerate(convolution.op.input_maps[convolution.image].results):
             if axis == convolution.row.axis:
-                places.append(tiles.row + self._along + convolution.row.offset)
+                places.append(tiles.row + self._along * tiles.steps[0] + convolution.row.offset)
             elif axis == convolution.column.axis:
-                places.append(tiles.column + self._across + convolution.column.offset)
+                places.append(tiles.column + self._across * tiles.steps[1] + convolution.column.offset)
             elif expr == AffineDimExpr(convolution.channel):
                 places.append(self._channel)
             else:
@@ -233,8 +247,8 @@ class Builder:
         size, outputs = self.algorithm.size, self.algorithm.outputs
         place: dict[int, AffineExpr] = {
             convolution.batch: tiles.batch,
-            convolution.row.result: tiles.row + self._across,
-            convolution.column.result: tiles.column + self._along,
+            convolution.row.result: tiles.row + self._across * tiles.steps[0],
+            convolution.column.result: tiles.column + self._along * tiles.steps[1],
             convolution.out: self._channel,
         }
         dims = [place.get(d, AffineConstantExpr(0)) for d in range(len(op.dims))]

@@ -32,7 +32,7 @@ def _small_images(one: Candidate, size: ConvolutionSize, facts: TargetFacts) -> 
     dims, convolution = one.convolution.op.dims, one.convolution
     rows, columns = symbol_of(dims[convolution.row.result]), symbol_of(dims[convolution.column.result])
     usual = choose_outputs(size, facts)
-    if usual is None:
+    if usual is None or convolution.dilations != (1, 1):
         return
     if rows is not None and choose_outputs(replace(size, rows=FEW_ROWS), facts) not in (None, usual):
         yield Sizes(rows, FEW_ROWS, alone=True), "low"

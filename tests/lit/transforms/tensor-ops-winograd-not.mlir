@@ -10,7 +10,6 @@ func.func @main(%x: tensor<1x8x8x4xf32>, %x8: tensor<1x8x8x8xf32>, %xd: tensor<1
   %w1 = tensor_ops.constant dense<1.0> : tensor<8x4x3x1xf32> : tensor<8x4x3x1xf32>
   %wd = tensor_ops.constant dense<1.0> : tensor<8x4x3x3xf64> : tensor<8x4x3x3xf64>
   %stride_two = tensor_ops.call @stride_two(%x, %w) : (tensor<1x8x8x4xf32>, tensor<8x4x3x3xf32>) -> tensor<1x4x4x8xf32>
-  %dilated = tensor_ops.call @dilated(%x, %w) : (tensor<1x8x8x4xf32>, tensor<8x4x3x3xf32>) -> tensor<1x8x8x8xf32>
   %grouped = tensor_ops.call @grouped(%x8, %w) : (tensor<1x8x8x8xf32>, tensor<8x4x3x3xf32>) -> tensor<1x8x8x8xf32>
   %five_taps = tensor_ops.call @five_taps(%x, %w5) : (tensor<1x8x8x4xf32>, tensor<8x4x5x5xf32>) -> tensor<1x8x8x8xf32>
   %three_by_one = tensor_ops.call @three_by_one(%x, %w1) : (tensor<1x8x8x4xf32>, tensor<8x4x3x1xf32>) -> tensor<1x8x8x8xf32>
@@ -32,18 +31,6 @@ func.func private @stride_two(%x: tensor<1x8x8x4xf32>, %w: tensor<8x4x3x3xf32>) 
     tensor_ops.yield %s : f32
   } : (tensor<1x8x8x4xf32>, tensor<8x4x3x3xf32>) -> tensor<1x4x4x8xf32>
   func.return %y : tensor<1x4x4x8xf32>
-}
-
-// Taps two apart.
-// CHECK-LABEL: func.func private @dilated(
-// CHECK:         tensor_ops.structured
-func.func private @dilated(%x: tensor<1x8x8x4xf32>, %w: tensor<8x4x3x3xf32>) -> tensor<1x8x8x8xf32> attributes {aicc.kernel, aicc.symbols = []} {
-  %y = tensor_ops.structured (%x as affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d0, d1 + 2 * d4 - 2, d2 + 2 * d5 - 2, d6)> fill 0.0 : f32, %w as affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d3, d6, d4, d5)>) over [parallel 1, parallel 8, parallel 8, parallel 8, reduction 3, reduction 3, reduction 4] init [0.0 : f32] body (%a: f32, %c: f32, %acc: f32) {
-    %p = arith.mulf %a, %c fastmath<reassoc,contract> : f32
-    %s = arith.addf %acc, %p fastmath<reassoc,contract> : f32
-    tensor_ops.yield %s : f32
-  } : (tensor<1x8x8x4xf32>, tensor<8x4x3x3xf32>) -> tensor<1x8x8x8xf32>
-  func.return %y : tensor<1x8x8x8xf32>
 }
 
 // Two groups: the channel that is read follows the result's.

@@ -113,3 +113,24 @@ func.func private @symbolic(%x: tensor<?x?x?x4xf32, #graph.dims<s0, s1, s2>>, %w
   } : (tensor<?x?x?x4xf32, #graph.dims<s0, s1, s2>>, tensor<3x3x4x8xf32>) -> tensor<?x?x?x8xf32, #graph.dims<s0, s1, s2>>
   func.return %y : tensor<?x?x?x8xf32, #graph.dims<s0, s1, s2>>
 }
+
+// -----
+
+// Taps two apart: every second row and column is an image of its own, as another one of a batch of four.
+// CHECK-LABEL: func.func private @dilated(
+// CHECK:         (%x as affine_map<(d0, d1, d2, d3) -> (0, (((d0 floordiv 2) + (d3 * 2)) + -2), (((d0 mod 2) + (d1 * 2)) + -2), d2)> block [6] fill 0.000000e+00 : f32) over [parallel 4, parallel 6, parallel 4]
+// CHECK:         over [parallel 36, parallel 4, parallel 8, reduction 4]
+// CHECK:         to affine_map<(d0, d1, d2, d3) -> (0, ((d0 floordiv 2) + (d1 * 2)), ((d0 mod 2) + (d3 * 2)), d2)> block [4]
+func.func @main(%x: tensor<1x8x8x4xf32>) -> tensor<1x8x8x8xf32> {
+  %w = tensor_ops.constant dense<1.0> : tensor<8x4x3x3xf32> : tensor<8x4x3x3xf32>
+  %y = tensor_ops.call @dilated(%x, %w) : (tensor<1x8x8x4xf32>, tensor<8x4x3x3xf32>) -> tensor<1x8x8x8xf32>
+  func.return %y : tensor<1x8x8x8xf32>
+}
+func.func private @dilated(%x: tensor<1x8x8x4xf32>, %w: tensor<8x4x3x3xf32>) -> tensor<1x8x8x8xf32> attributes {aicc.kernel, aicc.symbols = []} {
+  %y = tensor_ops.structured (%x as affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d0, d1 + 2 * d4 - 2, d2 + 2 * d5 - 2, d6)> fill 0.0 : f32, %w as affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d3, d6, d4, d5)>) over [parallel 1, parallel 8, parallel 8, parallel 8, reduction 3, reduction 3, reduction 4] init [0.0 : f32] body (%a: f32, %c: f32, %acc: f32) {
+    %p = arith.mulf %a, %c fastmath<reassoc,contract> : f32
+    %s = arith.addf %acc, %p fastmath<reassoc,contract> : f32
+    tensor_ops.yield %s : f32
+  } : (tensor<1x8x8x4xf32>, tensor<8x4x3x3xf32>) -> tensor<1x8x8x8xf32>
+  func.return %y : tensor<1x8x8x8xf32>
+}

@@ -42,15 +42,16 @@ TYPICAL = 8
 """What the docstring of the pass says errors stay below in practice, in units of `UNIT * X * W`."""
 
 
-def direct(x: Array, w: Array, pads: Sequence[int]) -> Array:
+def direct(x: Array, w: Array, pads: Sequence[int], dilations: tuple[int, int] = (1, 1)) -> Array:
     """The convolution of stride 1, in f64."""
     top, left, bottom, right = pads
+    down, across = dilations
     padded = np.pad(x.astype(np.float64), ((0, 0), (0, 0), (top, bottom), (left, right)))
-    rows, columns = padded.shape[2] - 2, padded.shape[3] - 2
+    rows, columns = padded.shape[2] - 2 * down, padded.shape[3] - 2 * across
     result = np.zeros((x.shape[0], w.shape[0], rows, columns))
     for i in range(3):
         for j in range(3):
-            window = padded[:, :, i : i + rows, j : j + columns]
+            window = padded[:, :, i * down : i * down + rows, j * across : j * across + columns]
             result += np.einsum("nchw,oc->nohw", window, w[:, :, i, j].astype(np.float64))
     return result
 
@@ -61,6 +62,7 @@ def model(
     pads: Sequence[int],
     rest: Callable[[Insert, SSAValue, list[SSAValue]], SSAValue] | None = None,
     others: Sequence[Sequence[Dim]] = (),
+    dilations: tuple[int, int] = (1, 1),
 ) -> ModuleOp:
     """`@main(x, others...)` that convolves x by w and does the rest with it."""
     types = [tensor_type(dims, f32) for dims in (shape, *others)]
@@ -71,7 +73,7 @@ def model(
         return builder.insert(op).results[0]
 
     weight = insert(ConstantOp.from_array(w, "w"))
-    y = insert(ConvOp(block.args[0], weight, pads=tuple(pads)))
+    y = insert(ConvOp(block.args[0], weight, pads=tuple(pads), dilations=dilations))
     if rest is not None:
         y = rest(insert, y, list(block.args[1:]))
     builder.insert(ReturnOp(y))
@@ -169,6 +171,36 @@ def test_symbolic_sizes(outputs: int) -> None:
     for n in (1, 2, 5):
         x, _ = arrays((n, 13, 9, 14), 10, n)
         assert np.abs(run(x) - direct(x, w, (0, 0, 0, 0))).max() <= TYPICAL * unit(x, w)
+
+
+@pytest.mark.parametrize("symbolic", [False, True])
+@pytest.mark.parametrize(
+    "dilations, pads, sizes",
+    [
+        ((2, 2), (2, 2, 2, 2), [(1, 14, 28), (3, 7, 9)]),
+        ((3, 1), (3, 0, 1, 1), [(2, 11, 8)]),
+        ((1, 5), (1, 4, 1, 5), [(1, 3, 29), (2, 9, 14)]),
+        ((6, 6), (6, 6, 6, 6), [(1, 28, 9), (1, 7, 8)]),
+    ],
+)
+def test_dilations(
+    dilations: tuple[int, int],
+    pads: tuple[int, int, int, int],
+    sizes: Sequence[tuple[int, int, int]],
+    symbolic: bool,
+    outputs: int,
+) -> None:
+    """Every d-th row and column is an image of its own; the last ones may have fewer of them."""
+    _, w = arrays((1, 5, 1, 1), 7)
+    shape = (sym("N"), 5, sym("H"), sym("W"))
+    run = compiled(model(shape, w, pads, dilations=dilations), threads=2) if symbolic else None
+    for n, h, columns in sizes:
+        x, _ = arrays((n, 5, h, columns), 7, h)
+        found = (run or compiled(model(x.shape, w, pads, dilations=dilations)))(x)
+        assert np.abs(found - direct(x, w, pads, dilations)).max() <= TYPICAL * unit(x, w)
+    module = model(shape if symbolic else x.shape, w, pads, dilations=dilations)
+    run_pipeline(module, f"{TO_TENSOR_OPS},tensor-ops-winograd{{outputs={outputs}}}")
+    assert sum(isinstance(op, BlocksOp) for op in module.walk()) == 6
 
 
 def test_finish(outputs: int) -> None:
