@@ -67,13 +67,12 @@ from aicc.lowering.loops_to_llvm_masks import (
     scalar_condition,
     varying_mask,
 )
-from aicc.lowering.loops_to_llvm_nontemporal import LINE, store_past_caches
+from aicc.lowering.loops_to_llvm_nontemporal import store_past_caches
 from aicc.lowering.loops_to_llvm_rows import Row, coefficients_of, row_between, rows_of
 from aicc.lowering.loops_to_llvm_transposed import block_parts, load_transposed
 from aicc.lowering.loops_to_llvm_values import FunctionLowering
 
 _SELECT: dict[str, Attribute] = {"fastmathFlags": NO_FAST_MATH}
-_FETCH: dict[str, Attribute] = {"rw": IntegerAttr(0, 32), "hint": IntegerAttr(2, 32), "cache": IntegerAttr(1, 32)}
 
 
 # Elements in memory and in registers
@@ -159,19 +158,7 @@ def lower_load(fn: FunctionLowering, op: LoadOp) -> None:
     loaded = _transposed(fn, buffer, rows, count, active, fill)
     if loaded is None:
         loaded = [_load_row(fn, buffer, row, count, active, fill) for row in rows]
-    if op.ahead is not None:
-        _fetch(fn, buffer, rows, count, op.ahead.value.data)
     fn.set(op.result, [_from_memory(fn, value, element) for value in loaded], shape)
-
-
-def _fetch(fn: FunctionLowering, buffer: Buffer, rows: Sequence[Row], count: int, ahead: int) -> None:
-    """Fetches the cache lines that lie `ahead` elements behind rows into the second cache."""
-    line = max(1, LINE // byte_size(buffer.element))
-    for row in rows:
-        if row.stride is None or constant_value(row.stride) != 1 or row.varying:
-            continue
-        for place in range(ahead, ahead + count, line):
-            fn.emit(memory.PrefetchOp, (fn.address(buffer, row.offset, add(row.extra, constant(place))),), None, _FETCH)
 
 
 def _transposed(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Self, cast
 
-from xdsl.dialects.builtin import I64, AffineMapAttr, IndexType, IntegerAttr, MemRefType, UnitAttr, VectorType, i64
+from xdsl.dialects.builtin import AffineMapAttr, IndexType, MemRefType, UnitAttr, VectorType
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
 from xdsl.irdl import (
@@ -146,19 +146,16 @@ class LoadOp(IRDLOperation):
 
     With `lanes`, lanes of the last vector dimension from `lanes` on touch no memory and read as `fill` (0 without).
     With `fill`, lanes whose index lies outside the memref touch no memory either and read as `fill`; without it every
-    lane that is not masked lies inside. With `ahead`, what lies so many elements further on is fetched into a cache of
-    the core, inside the memref or not.
+    lane that is not masked lies inside.
 
     - (C1) the map takes the operands and the lanes, and has one result per dimension of the memref
     - (C2) the result is an element of the memref or a vector of such
     - (C3) `fill` is of the element type
     - (C4) `lanes` needs a vector result
-    - (C5) `ahead` is at least 1
 
     ```mlir
     %x = loops.load %m[%i, %k + 1] : memref<8x16xf32> to f32
     %v = loops.load %m[%i + l0, %k - 1 + l1] lanes %n fill 0.0 : f32 : memref<8x16xf32> to vector<6x16xf32>
-    %w = loops.load %m[%i, %k + l0] ahead 16 : memref<8x16xf32> to vector<16xf32>
     ```
     """
 
@@ -169,7 +166,6 @@ class LoadOp(IRDLOperation):
     lanes = opt_operand_def(IndexType)
     map = prop_def(AffineMapAttr)
     fill = opt_prop_def()
-    ahead = opt_prop_def(IntegerAttr[I64])
     result = result_def()
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
@@ -206,8 +202,6 @@ class LoadOp(IRDLOperation):
         verify_access(self.map.data, len(self.indices), len(lanes_of(self.result.type)), type.get_num_dims())  # C1
         if self.fill is not None and (found := getattr(self.fill, "type", None)) != type.element_type:  # C3
             raise VerifyException(f"fill is of type {found}, expected the element type {type.element_type}")
-        if self.ahead is not None and self.ahead.value.data < 1:  # C5
-            raise VerifyException(f"ahead is {self.ahead.value.data}, expected at least 1")
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
@@ -218,8 +212,6 @@ class LoadOp(IRDLOperation):
         if self.fill is not None:
             printer.print_string(" fill ")
             printer.print_attribute(self.fill)
-        if self.ahead is not None:
-            printer.print_string(f" ahead {self.ahead.value.data}")
         printer.print_op_attributes(self.attributes)
         printer.print_string(" : ")
         printer.print_attribute(self.memref.type)
@@ -234,7 +226,6 @@ class LoadOp(IRDLOperation):
             finish = parse_access(parser, lambda: len(lanes_of(type)))
         lanes = _parse_lanes(parser)
         fill = parser.parse_attribute() if parser.parse_optional_keyword("fill") else None
-        ahead = IntegerAttr(parser.parse_integer(), i64) if parser.parse_optional_keyword("ahead") else None
         attributes = parser.parse_optional_attr_dict()
         parser.parse_punctuation(":")
         memref = parser.resolve_operand(source, parser.parse_type())
@@ -243,7 +234,7 @@ class LoadOp(IRDLOperation):
         affine_map, operands = finish()
         return cls.build(
             operands=[memref, operands, lanes],
-            properties={"map": AffineMapAttr(affine_map), "fill": fill, "ahead": ahead},
+            properties={"map": AffineMapAttr(affine_map), "fill": fill},
             attributes=attributes,
             result_types=[type],
         )

@@ -297,15 +297,6 @@ func.func private @broadcast_size(%v: vector<2x4xf32>) {
 
 // -----
 
-// loops.load C5
-func.func private @load_ahead(%m: memref<8xf32>) {
-  // expected-error@+1 {{ahead is 0, expected at least 1}}
-  %v = loops.load %m[l0] ahead 0 : memref<8xf32> to vector<4xf32>
-  func.return
-}
-
-// -----
-
 // loops.reduce C1
 func.func private @reduce_kind(%v: vector<2x4xf32>) {
   // expected-error@+1 {{kind is 'sub', expected one of add, mul, minimumf, maximumf, minnumf, maxnumf, minsi, maxsi, minui, maxui, and, or, xor}}

@@ -93,15 +93,6 @@ func.func private @nothing() {
   func.return
 }
 
-// CHECK-LABEL: @ahead
-func.func private @ahead(%n: index, %m: memref<64xf32>) {
-  // CHECK-NEXT: loops.load %m[l0 + 16] ahead 32 : memref<64xf32> to vector<16xf32>
-  %v = loops.load %m[l0 + 16] ahead 32 : memref<64xf32> to vector<16xf32>
-  // CHECK-NEXT: loops.load %m[l0 + 60] lanes %n fill 1.500000e+00 : f32 ahead 1 : memref<64xf32> to vector<16xf32>
-  %w = loops.load %m[l0 + 60] lanes %n fill 1.5 : f32 ahead 1 : memref<64xf32> to vector<16xf32>
-  func.return
-}
-
 // CHECK-LABEL: @nontemporal
 func.func private @nontemporal(%v: vector<16xf32>, %n: index, %m: memref<64xf32>) {
   // CHECK-NEXT: loops.store %v, %m[l0 + 16] nontemporal : vector<16xf32> to memref<64xf32>

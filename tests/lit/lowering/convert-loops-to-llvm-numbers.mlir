@@ -51,17 +51,3 @@ func.func private @replaced(%x: memref<64xf32>, %o: memref<1xf32>) attributes {a
   loops.store %m, %o[0] : f32 to memref<1xf32>
   func.return
 }
-
-// What lies ahead is fetched, a line of cache at a time.
-// CHECK-LABEL: llvm.func {{.*}}@ahead(
-// CHECK:         llvm.getelementptr %{{.*}}[1024]
-// CHECK-NEXT:    "llvm.intr.prefetch"(%{{.*}}) <{rw = 0 : i32, hint = 2 : i32, cache = 1 : i32}>
-// CHECK-NEXT:    llvm.getelementptr %{{.*}}[1040]
-// CHECK-NEXT:    "llvm.intr.prefetch"
-// CHECK-NOT:     "llvm.intr.prefetch"
-// CHECK:         llvm.return
-func.func private @ahead(%x: memref<4096xf32>, %o: memref<32xf32>) attributes {aicc.kernel, aicc.num_outputs = 1 : i64} {
-  %v = loops.load %x[l0] ahead 1024 : memref<4096xf32> to vector<32xf32>
-  loops.store %v, %o[l0] : vector<32xf32> to memref<32xf32>
-  func.return
-}
