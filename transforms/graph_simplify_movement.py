@@ -134,7 +134,7 @@ def taps_in_padding(op: Operation, b: OpBuilder) -> Values | None:
     assert isinstance(op, ConvOp)
     axes = op.window_axes()
     fewer = [axis.without_outer_taps() for axis in axes]
-    if fewer == list(axes) or not isinstance(op.weight.owner, ConstantOp):
+    if [axis.kernel for axis in fewer] == [axis.kernel for axis in axes] or not isinstance(op.weight.owner, ConstantOp):
         return None
     low, high = [axis.low for axis in fewer], [dim_max(axis.high, 0) for axis in fewer]
     if any(isinstance(pad, int) and pad < 0 for pad in low):
