@@ -235,7 +235,7 @@ def check_node(
         return  # onnxruntime leaves out the zero point of a result that is made of no products.
     if operator == "Loop" and _gives_its_number(model.graph.node[0]):
         return  # onnxruntime counts on in the number's own place.
-    if _steps_over_its_window(model.graph):
+    if _steps_over_its_window(model.graph, feeds):
         return  # Peers begin within the input, one here, another there, where the formula for padding is negative.
     for name, run in PEERS.items():
         if not inside.isdisjoint(WRONG_PEERS[name]) or (operator == "Split" and "" in model.graph.node[0].output):
@@ -267,11 +267,19 @@ def check_node(
 def _is_mistaken(node: onnx.NodeProto) -> bool:
     """Whether the reference evaluator may get a node wrong for its attributes."""
     given = _attributes(node)
-    # A single pixel is at -0.5 there, at 0 in the standard; a mask of one row makes all queries the first one.
-    masked = node.op_type == "Attention" and len(node.input) > 3 and node.input[3] != ""
-    return given.get("coordinate_transformation_mode") == b"pytorch_half_pixel" or bool(
-        masked and given.get("is_causal")
-    )
+    match node.op_type:
+        case "Resize":  # A single pixel is at -0.5 there, at 0 in the standard.
+            return given.get("coordinate_transformation_mode") == b"pytorch_half_pixel"
+        case "Attention":  # A mask of one row makes all queries the first one.
+            return len(node.input) > 3 and node.input[3] != "" and given.get("is_causal", 0) == 1
+        case "GridSample":  # What lies around the border is found before the cubic's neighbours are.
+            return given.get("mode", b"") in (b"cubic", b"bicubic") and given.get("padding_mode") == b"border"
+        case "LpPool":  # Taps apart are not.
+            return any(dilation != 1 for dilation in given.get("dilations", ()))
+        case "Scan":  # Axes from the end are those of another tensor.
+            return any(axis < 0 for axis in given.get("scan_input_axes", ()))
+        case _:
+            return False
 
 
 def _attributes(node: onnx.NodeProto) -> dict[str, Any]:
@@ -297,9 +305,13 @@ def _fits_nowhere(expected: Sequence[np.ndarray], found: Sequence[Any]) -> bool:
 
 
 def _gives_its_number(loop: onnx.NodeProto) -> bool:
-    """Whether the body has the number of the iteration among its results."""
+    """Whether the body, or that of a loop in it, has the number of the iteration among its results, as it is."""
     (body,) = (attribute.g for attribute in loop.attribute if attribute.name == "body")
-    return body.input[0].name in {value.name for value in body.output}
+    same = {body.input[0].name}
+    same |= {node.output[0] for node in body.node if node.op_type == "Identity" and node.input[0] in same}
+    if not same.isdisjoint(value.name for value in body.output):
+        return True
+    return any(node.op_type == "Loop" and _gives_its_number(node) for node in body.node)
 
 
 def _in_any_order(node: onnx.NodeProto) -> bool:
@@ -308,11 +320,13 @@ def _in_any_order(node: onnx.NodeProto) -> bool:
     return axes != sorted(axes)
 
 
-def _steps_over_its_window(graph: onnx.GraphProto) -> bool:
+def _steps_over_its_window(graph: onnx.GraphProto, feeds: Mapping[str, np.ndarray]) -> bool:
     """Whether strides are larger than the window, which may be that of the weights, and the padding is to be found."""
     node = graph.node[0]
     given = _attributes(node)
-    weights = next((list(tensor.dims[2:]) for tensor in graph.initializer if tensor.name in node.input[1:2]), [])
+    shapes = {tensor.name: tuple(tensor.dims) for tensor in graph.initializer}
+    shapes |= {name: array.shape for name, array in feeds.items()}
+    weights = shapes.get(node.input[1], ())[2:] if len(node.input) > 1 else ()
     window, strides = given.get("kernel_shape", weights), given.get("strides", ())
     return given.get("auto_pad", b"").startswith(b"SAME") and any(k < s for k, s in zip(window, strides, strict=False))
 
