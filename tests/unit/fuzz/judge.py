@@ -274,6 +274,8 @@ def _is_mistaken(node: onnx.NodeProto) -> bool:
             return len(node.input) > 3 and node.input[3] != "" and given.get("is_causal", 0) == 1
         case "GridSample":  # What lies around the border is found before the cubic's neighbours are.
             return given.get("mode", b"") in (b"cubic", b"bicubic") and given.get("padding_mode") == b"border"
+        case "Conv":  # Elements between taps are multiplied by 0, which NaN and infinities tell.
+            return any(dilation != 1 for dilation in given.get("dilations", ()))
         case "LpPool":  # Taps apart are not.
             return any(dilation != 1 for dilation in given.get("dilations", ()))
         case "Scan":  # Axes from the end are those of another tensor.
