@@ -12,7 +12,8 @@ from itertools import pairwise
 from math import prod
 
 from aicc.transforms.auto_schedule_common import Kernel, vector_width
-from aicc.transforms.auto_schedule_lanes import MOST_ROWS, LanePlan, main_chain, plan_lanes, tile_cost
+from aicc.transforms.auto_schedule_lanes import MOST_ROWS, LanePlan, main_chain, plan_lanes
+from aicc.transforms.auto_schedule_tile_cost import tile_cost
 from aicc.transforms.loops_collapse import collapse_loops
 from aicc.transforms.loops_cost import choose_tile
 from aicc.transforms.loops_facts import Loop, Nest, analyse_nest

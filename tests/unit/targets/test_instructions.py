@@ -65,7 +65,7 @@ INSTRUCTIONS: dict[str, dict[str, str]] = {
         "matmul_integer_0": r"ml[as]l?2?\s|mul\s.*\.4s",
         "matmul_0": r"fmla\s.*\.4s",
         "conv_0": r"fmla\s.*\.4s",
-        "softmax_0": r"fmax\s.*\.4s[^@]*fmla\s.*\.4s",
+        "softmax_0": r"fmaxnm\s.*\.4s[^@]*fmla\s.*\.4s",
         "transpose_0": ARM_TRANSPOSE,
     },
     "neoverse-n1": {"matmul_integer_0": r"sdot\s.*\.16b", "matmul_0": r"fmla\s.*\.4s"},
