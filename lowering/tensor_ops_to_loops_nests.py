@@ -17,7 +17,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
 
 from aicc.dialects.graph.dims import Dim, SymExpr, lower_bound, sym
-from aicc.dialects.loops.access import LoadOp
+from aicc.dialects.loops.access import ApplyOp, LoadOp
 from aicc.dialects.loops.attrs import LoopKind, memref_dims, memref_of
 from aicc.dialects.loops.call import size_of_value
 from aicc.dialects.loops.control import ForOp, YieldOp
@@ -179,6 +179,10 @@ class Emitter:
         return results
 
 
+_AFFINE = (arith.AddiOp, arith.SubiOp, arith.MuliOp, arith.DivUIOp, arith.RemUIOp)
+"""What index arithmetic in bodies is made of, as far as it can be affine."""
+
+
 def _zero(type: Attribute) -> Attribute:
     if isinstance(type, AnyFloat):
         return FloatAttr(0.0, type)
@@ -244,6 +248,33 @@ class BodyEmitter:
                 return False
         return True
 
+    def _expression(self, index: SSAValue) -> AffineExpr | None:
+        """An index as an affine expression of the iteration indices, where it is computed from these and numbers."""
+        if index in self.indices:
+            return AffineDimExpr(self.indices.index(index))
+        if isinstance(constant := size_of_value(index), int):
+            return AffineConstantExpr(constant)
+        owner = index.owner
+        if not isinstance(owner, _AFFINE):
+            return None
+        left, right = map(self._expression, owner.operands)
+        if left is None or right is None:
+            return None
+        match owner:
+            case arith.AddiOp():
+                return left + right
+            case arith.SubiOp():
+                return left - right
+            case arith.MuliOp() if isinstance(right, AffineConstantExpr):
+                return left * right
+            case arith.DivUIOp() | arith.RemUIOp() if isinstance(right, AffineConstantExpr) and right.value > 0:
+                low, _ = Simplifier(self._bounds).bounds(left)
+                if low is None or low < 0:
+                    return None
+                return left // right if isinstance(owner, arith.DivUIOp) else left % right
+            case _:
+                return None
+
     def run(self, block: Block, arguments: Sequence[SSAValue]) -> list[SSAValue]:
         """The values that the block yields for `arguments`."""
         values: dict[SSAValue, SSAValue] = dict(zip(block.args, arguments, strict=True))
@@ -301,15 +332,18 @@ class BodyEmitter:
         return value
 
     def clamp(self, indices: Sequence[SSAValue], dims: Sequence[Dim]) -> list[SSAValue]:
-        """Each index moved into `0 .. dim - 1`, where it is no iteration index or constant that lies there anyway."""
+        """
+        Each index moved into `0 .. dim - 1`, where it is not computed from iteration indices and lies there anyway: it
+        then stays an affine expression of these.
+        """
         return [self._clamp(index, dim) for index, dim in zip(indices, dims, strict=True)]
 
     def _clamp(self, index: SSAValue, dim: Dim) -> SSAValue:
-        if index in self.indices and self.extents[self.indices.index(index)] == dim:
-            return index
-        constant = size_of_value(index)
-        if isinstance(constant, int) and isinstance(dim, int) and 0 <= constant < dim:
-            return index
         emitter = self.emitter
+        if (expr := self._expression(index)) is not None:
+            affine_map = AffineMap(len(self.indices), 0, (expr,))
+            if self.within(affine_map, [dim]):
+                plain = index in self.indices or isinstance(expr, AffineConstantExpr)
+                return index if plain else emitter.value(ApplyOp(affine_map, self.indices))
         low = emitter.value(arith.MinSIOp(index, emitter.size(dim - 1)))
         return emitter.value(arith.MaxSIOp(low, emitter.index(0)))

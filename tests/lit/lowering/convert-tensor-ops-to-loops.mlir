@@ -79,6 +79,40 @@ func.func private @gather(%x: tensor<6x4xui8>, %i: tensor<3xi64>) -> tensor<3x4x
   func.return %y : tensor<3x4xui8>
 }
 
+// Places that are computed from iteration indices and lie within bounds stay affine; those that may not are moved there.
+// CHECK-LABEL: func.func private @gather_at_computed
+// CHECK:         loops.for "s0_d0" %[[I:.*]] = 0 to
+// CHECK:         loops.for "s0_d1" %[[J:.*]] = 0 to 4
+// CHECK-NOT:     maxsi
+// CHECK:         %[[NEXT:.*]] = loops.apply %[[J]] * 2 + 1
+// CHECK-NEXT:    loops.load %{{.*}}[%[[I]], %[[NEXT]]]
+// CHECK-NOT:     maxsi
+// CHECK:         %[[HALF:.*]] = loops.apply %[[J]] floordiv 2
+// CHECK-NEXT:    loops.load %{{.*}}[%[[I]], %[[HALF]]]
+// CHECK:         arith.minsi
+// CHECK-NEXT:    %[[AT:.*]] = arith.maxsi
+// CHECK-NEXT:    loops.load %{{.*}}[%[[I]], %[[AT]]]
+func.func private @gather_at_computed(%x: tensor<?x8xf32, #graph.dims<N>>, %z: tensor<?x2xf32, #graph.dims<N>>)
+    -> tensor<?x4xf32, #graph.dims<N>> attributes {aicc.kernel, aicc.symbols = ["N"]} {
+  %y = tensor_ops.structured () over [parallel N, parallel 4] body () {
+    %i = tensor_ops.index 0
+    %j = tensor_ops.index 1
+    %one = arith.constant 1 : index
+    %two = arith.constant 2 : index
+    %twice = arith.muli %j, %two : index
+    %next = arith.addi %twice, %one : index
+    %a = tensor_ops.extract %x[%i, %next] : tensor<?x8xf32, #graph.dims<N>>
+    %half = arith.divui %j, %two : index
+    %b = tensor_ops.extract %z[%i, %half] : tensor<?x2xf32, #graph.dims<N>>
+    %over = arith.subi %j, %one : index
+    %c = tensor_ops.extract %x[%i, %over] : tensor<?x8xf32, #graph.dims<N>>
+    %ab = arith.addf %a, %b : f32
+    %abc = arith.addf %ab, %c : f32
+    tensor_ops.yield %abc : f32
+  } : () -> tensor<?x4xf32, #graph.dims<N>>
+  func.return %y : tensor<?x4xf32, #graph.dims<N>>
+}
+
 // CHECK-LABEL: func.func private @concat
 // CHECK:         loops.for "s0_d0" %[[I:.*]] = 0 to 2 parallel {
 // CHECK:           loops.store %{{.*}}, %[[OUT:.*]][%[[I]]]
