@@ -106,23 +106,25 @@ def _power_of_two(b: MathBuilder, n: SSAValue) -> SSAValue:
     return b.from_bits(b.shift_left(b.add_ints(n, b.int(127)), 23))
 
 
-def _scale(b: MathBuilder, value: SSAValue, biased: SSAValue) -> SSAValue:
-    """`value * 2^n` in two steps, as 2^n may be out of range where the product is not."""
-    half = b.shift_right(biased, 1)
-    first, second = (b.from_bits(b.shift_left(part, 23)) for part in (half, b.sub_ints(biased, half)))
-    return b.mul(b.mul(value, first), second)
+def _scaled_exp(b: MathBuilder, r: SSAValue, biased: SSAValue) -> SSAValue:
+    """
+    `e^r * 2^n` for |r| <= ln 2 / 2: in two factors, as 2^n may be out of range where the product is not.
 
-
-def _exp_of_reduced(b: MathBuilder, r: SSAValue) -> SSAValue:
-    """`e^r` for |r| <= ln 2 / 2."""
+    The first is multiplied with `e^r - 1` and added: 1 costs no rounding and no step of its own. Both come of one
+    shift, as shifts are done by units that multiply too: what is left when the exponent of the first is taken from
+    that of 2^n.
+    """
+    doubled = b.shift_left(biased, 22)
+    half = b.both(doubled, b.int(-(1 << 23)))
+    first, second = b.from_bits(half), b.from_bits(b.sub_ints(b.add_ints(doubled, doubled), half))
     tail = b.madd(b.polynomial(r, _EXP), b.mul(r, r), r)
-    return b.add(tail, b.const(1.0))
+    return b.mul(b.madd(tail, first, first), second)
 
 
 def exp(b: MathBuilder, x: SSAValue) -> SSAValue:
     """`e^x`."""
     r, biased = _reduce_exp(b, b.clamp(x, -104.0, 89.0))
-    return _scale(b, _exp_of_reduced(b, r), biased)
+    return _scaled_exp(b, r, biased)
 
 
 def exp_approximate(b: MathBuilder, x: SSAValue, at_most_zero: bool = False) -> SSAValue:
@@ -149,7 +151,7 @@ def exp2(b: MathBuilder, x: SSAValue) -> SSAValue:
     x = b.clamp(x, -151.0, 129.0)
     whole, biased = _round_to_integer(b, x)
     r = b.mul(b.sub(x, whole), b.const(0.6931471805599453))
-    return _scale(b, _exp_of_reduced(b, r), biased)
+    return _scaled_exp(b, r, biased)
 
 
 def _expm1_of_reduced(b: MathBuilder, r: SSAValue) -> SSAValue:
@@ -250,7 +252,7 @@ def tanh(b: MathBuilder, x: SSAValue) -> SSAValue:
 def _half_exp(b: MathBuilder, size: SSAValue) -> SSAValue:
     """`e^size / 2`, in range as long as it is itself; for sizes of at least 0."""
     r, biased = _reduce_exp(b, b.clamp(size, 0.0, 91.0))
-    return _scale(b, _exp_of_reduced(b, r), b.sub_ints(biased, b.int(1)))
+    return _scaled_exp(b, r, b.sub_ints(biased, b.int(1)))
 
 
 def cosh(b: MathBuilder, x: SSAValue) -> SSAValue:

@@ -175,15 +175,15 @@ class GeluOp(ActivationOp):
             raise VerifyException(f'approximate is "{self.approximate.data}", expected "none" or "tanh"')
 
     def scalar(self, b: ScalarBuilder, *args: SSAValue) -> SSAValue:
-        x = args[0]
-        half, one = b.const_like(0.5, x), b.const_like(1, x)
+        x, one = args[0], b.const_like(1, args[0])
         if self.approximate.data == "none":
             inner = b.erf(b.mul(x, b.const_like(1 / sqrt(2), x)))
-        else:
-            cube = b.mul(b.mul(x, x), x)
-            sum_ = b.add(x, b.mul(b.const_like(0.044715, x), cube))
-            inner = b.tanh(b.mul(b.const_like(sqrt(2 / np.pi), x), sum_))
-        return b.mul(b.mul(half, x), b.add(one, inner))
+            return b.mul(b.mul(b.const_like(0.5, x), x), b.add(one, inner))
+        # (1 + tanh(y)) / 2 = 1 / (1 + exp(-2 y)), which is shorter, and loses no digits where tanh is near -1.
+        scale = 2 * sqrt(2 / np.pi)
+        cubic = b.mul(b.const_like(0.044715 * scale, x), b.mul(x, x))
+        twice = b.mul(x, b.add(b.const_like(scale, x), cubic))
+        return b.div(x, b.add(one, b.exp_in_range(b.neg(twice))))
 
     def compute(self, *operands: Array) -> Array:
         x = operands[0]

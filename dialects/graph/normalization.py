@@ -29,7 +29,7 @@ from aicc.dialects.graph.assembly import float_attr, int_attr
 from aicc.dialects.graph.axis_roles import AxisRole, HasAxisRoles, image_roles
 from aicc.dialects.graph.constants import scalar_like
 from aicc.dialects.graph.dims import Dim, dim_prod, dims_of, floordiv, rank_of
-from aicc.dialects.graph.functions import RsqrtOp
+from aicc.dialects.graph.functions import RsqrtOp, SqrtOp
 from aicc.dialects.graph.interfaces import (
     Arrays,
     Check,
@@ -425,7 +425,7 @@ class LrnOp(GraphOp, HasAxisRoles):
     `result[n, c, ..] = x[n, c, ..] / (bias + alpha / size * sum(x[n, i, ..]^2))^beta` over the channels
     `c - floor((size-1)/2) <= i <= c + ceil((size-1)/2)` there are.
 
-    Decomposes to an average over windows of channels.
+    Decomposes to an average over windows of channels; its power to square roots where `beta` is a multiple of 1/4.
 
     - (C1) the element type is a float
     - (C2) `rank(x) >= 2`
@@ -481,9 +481,22 @@ class LrnOp(GraphOp, HasAxisRoles):
         alpha = self.alpha.value.data * (taps / self.size.value.data)
         scaled = b.add(MulOp(mean, scalar_like(b, alpha, mean)))
         base = b.add(AddOp(scaled, scalar_like(b, self.bias.value.data, mean)))
-        divisor = b.add(PowOp(base, scalar_like(b, self.beta.value.data, mean)))
+        divisor = self._power(b, base)
         result = b.add(ReshapeOp(b.add(DivOp(flat, divisor)), dims))
         return (converted(b, result, element_type_of(self.x)),)
+
+    def _power(self, b: OpBuilder, base: SSAValue) -> SSAValue:
+        """`base ^ beta`: by square roots where they give it and `base` cannot be negative, in half of the time."""
+        beta = self.beta.value.data
+        if min(self.alpha.value.data, self.bias.value.data) < 0 or beta not in (0.25, 0.5, 0.75, 1.0):
+            return b.add(PowOp(base, scalar_like(b, beta, base)))
+        if beta == 1.0:
+            return base
+        root = b.add(SqrtOp(base))
+        if beta == 0.5:
+            return root
+        second = b.add(SqrtOp(root))
+        return second if beta == 0.25 else b.add(MulOp(root, second))
 
     def evaluate(self, operands: Arrays, symbols: Mapping[str, int]) -> Arrays:
         x = operands[0].astype(accumulator_dtype(operands[0].dtype), copy=False)

@@ -93,13 +93,34 @@ func.func @kept(%x: tensor<4xf32>) -> tensor<8xf32> {
 // CHECK-NEXT:    %[[F:.*]] = graph.reshape %[[X]] {shape = [1, 1, 8, 16]}
 // CHECK-NEXT:    %[[Q:.*]] = graph.mul %[[F]], %[[F]]
 // CHECK-NEXT:    %[[A:.*]] = graph.avg_pool %[[Q]]
-// CHECK:         %[[P:.*]] = graph.pow
+// The power of 3/4 is made of square roots.
+// CHECK:         %[[B:.*]] = graph.add
+// CHECK-NEXT:    %[[S:.*]] = graph.sqrt %[[B]]
+// CHECK-NEXT:    %[[T:.*]] = graph.sqrt %[[S]]
+// CHECK-NEXT:    %[[P:.*]] = graph.mul %[[S]], %[[T]]
 // CHECK-NEXT:    %[[D:.*]] = graph.div %[[F]], %[[P]]
 // CHECK-NEXT:    %[[R:.*]] = graph.reshape %[[D]] {shape = [1, 8, 4, 4]}
 // CHECK-NEXT:    func.return %[[R]]
 func.func @response(%x: tensor<1x8x4x4xf32>) -> tensor<1x8x4x4xf32> {
   %r = graph.lrn %x {size = 5, alpha = 1.0e-04, beta = 0.75, bias = 1.0} : tensor<1x8x4x4xf32> -> tensor<1x8x4x4xf32>
   func.return %r : tensor<1x8x4x4xf32>
+}
+
+// What may be negative has no square root, and -inf to the power of 3/4 is inf; other powers are none of roots.
+// CHECK-LABEL: func.func @other_responses(
+// CHECK-NOT:     graph.sqrt
+// CHECK:         graph.pow
+// CHECK-NOT:     graph.sqrt
+// CHECK:         graph.pow
+// CHECK-NOT:     graph.sqrt
+// CHECK:         graph.pow
+// CHECK-NOT:     graph.sqrt
+// CHECK:         func.return
+func.func @other_responses(%x: tensor<1x8x4xf32>) -> (tensor<1x8x4xf32>, tensor<1x8x4xf32>, tensor<1x8x4xf32>) {
+  %a = graph.lrn %x {size = 5, alpha = -1.0e-04, beta = 0.75, bias = 1.0} : tensor<1x8x4xf32> -> tensor<1x8x4xf32>
+  %b = graph.lrn %x {size = 5, alpha = 1.0e-04, beta = 0.75, bias = -1.0} : tensor<1x8x4xf32> -> tensor<1x8x4xf32>
+  %c = graph.lrn %x {size = 5, alpha = 1.0e-04, beta = 0.6, bias = 1.0} : tensor<1x8x4xf32> -> tensor<1x8x4xf32>
+  func.return %a, %b, %c : tensor<1x8x4xf32>, tensor<1x8x4xf32>, tensor<1x8x4xf32>
 }
 
 // Many parts are joined in groups of about the square root of their number, so that no kernel has a loop for each.

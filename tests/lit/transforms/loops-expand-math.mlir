@@ -1,11 +1,17 @@
 // RUN: aicc-opt %s --loops-expand-math --split-input-file | filecheck %s
 
+// The two factors of 2^n come of one shift, and 1 is added as the first of them.
 // CHECK-LABEL: @exponential
 // CHECK-SAME:    %[[X:.*]]: vector<2x8xf32>
 // CHECK-NOT:   math.exp
 // CHECK:       arith.select
-// CHECK:       math.fma %{{.*}}, %{{.*}}, %{{.*}} fastmath<contract> : vector<2x8xf32>
-// CHECK:       %[[R:r]] = arith.mulf %{{.*}}, %{{.*}} : vector<2x8xf32>
+// CHECK:       %[[D:.*]] = arith.shli
+// CHECK-NOT:   arith.sh
+// CHECK:       %[[H:.*]] = arith.andi %[[D]], %{{.*}} : vector<2x8xi32>
+// CHECK-DAG:   %[[F:.*]] = arith.bitcast %[[H]] : vector<2x8xi32> to vector<2x8xf32>
+// CHECK-DAG:   %[[N:.*]] = arith.addi %[[D]], %[[D]]
+// CHECK:       %[[E:.*]] = math.fma %{{.*}}, %[[F]], %[[F]] fastmath<contract> : vector<2x8xf32>
+// CHECK:       %[[R:r]] = arith.mulf %[[E]], %{{.*}} : vector<2x8xf32>
 // CHECK-NEXT:  func.return %[[R]]
 func.func @exponential(%x: vector<2x8xf32>) -> vector<2x8xf32> {
   %r = math.exp %x : vector<2x8xf32>

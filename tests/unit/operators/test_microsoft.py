@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+import aicc
 from aicc.frontends.errors import ModelError
 from aicc.frontends.onnx import import_onnx
 from tests.unit.frontends.onnx.helper import run
@@ -67,6 +68,16 @@ def test_activations():
     verify("FastGelu", [X, V8], [fast_gelu(x + bias)], compiled=False)
     verify("QuickGelu", [X], [x / (1 + np.exp(-1.5 * x))], alpha=1.5)
     verify("BiasSplitGelu", [X, V8], [(x + bias)[..., :4] * gelu((x + bias)[..., 4:])])
+
+
+def test_small_results_of_gelu_keep_their_digits():
+    # 1 + tanh(y) has none left where tanh(y) is nearly -1.
+    x = np.linspace(-6, 6, 4001).astype(np.float32)
+    proto, feeds = one_node("FastGelu", [x], opset=17, domain="com.microsoft")
+    (result,) = aicc.compile(proto).run(feeds).values()
+    wide = x.astype(np.float64)
+    exact = wide / (1 + np.exp(-2 * math.sqrt(2 / math.pi) * (wide + 0.044715 * wide**3)))
+    np.testing.assert_allclose(result, exact, rtol=1e-5)
 
 
 def test_norms():
