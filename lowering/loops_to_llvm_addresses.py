@@ -203,8 +203,12 @@ class AddressEmitter(Emitter):
             self.scopes[depth].cache[key] = self.emit(base.URemOp, operands, i64, {}, depth)
         return self._derived(key, rest, 0, divisor - 1 if hi is None else min(hi, divisor - 1))
 
-    def divide(self, poly: Poly, divisor: Poly) -> Poly:
-        """`floor(poly / divisor)`; a divisor below 1 counts as 1, so that nothing traps."""
+    def divide(self, poly: Poly, divisor: Poly, here: bool = False) -> Poly:
+        """
+        `floor(poly / divisor)`; a divisor below 1 counts as 1, so that nothing traps.
+
+        As far out as the operands are known, or `here`, in the scope at hand: a division takes tens of cycles.
+        """
         if (number := constant_value(divisor)) is not None:
             return self.floor_divide(poly, max(number, 1))
         safe = self.at_least(divisor, 1)
@@ -212,6 +216,7 @@ class AddressEmitter(Emitter):
         depth = max(self.atoms.poly_depth(poly), self.atoms.poly_depth(safe))
         if depth >= LANE_DEPTH:
             raise LaneDependentError
+        depth = self.depth if here else depth
         value, count = self.index(poly), self.index(safe)
         if lo is not None and lo >= 0:
             return self.atom(self.emit(base.UDivOp, (value, count), i64, {}, depth), depth, 0, hi)

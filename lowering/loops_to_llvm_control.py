@@ -8,7 +8,7 @@ those of kind `unroll` with a known number of iterations, leave no loop behind.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
 from math import gcd
 from typing import cast
 
@@ -171,25 +171,37 @@ def lower_scf_for(fn: FunctionLowering, op: scf.ForOp, lower_block: Callable[[Bl
     run_loop(fn, bounds[0], bounds[1], bounds[2], block.args[0], block.args[1:], op.iter_args, op.res, body)
 
 
-def lower_if(fn: FunctionLowering, op: scf.IfOp, lower_block: Callable[[Block], None]) -> None:
-    """`scf.if`."""
-    condition = fn.scalar(op.cond)
-    types = [type_ for result in op.results for type_ in fn.flat_types(result.type)]
+def either(
+    fn: FunctionLowering,
+    condition: SSAValue,
+    makers: Sequence[Callable[[], Sequence[SSAValue]] | None],
+    types: Sequence[Attribute] = (),
+) -> Sequence[SSAValue]:
+    """What the first maker makes where a condition holds, else the second one; each in its own block, or in none."""
     join = Block(arg_types=types)
-    regions = [op.true_region, op.false_region]
-    targets = [fn.new_block() if region.blocks else join for region in regions]
-    for region, target in zip(regions, targets, strict=True):
-        if not region.blocks:
-            continue
-        fn.scopes.append(Scope(target))
-        lower_block(region.blocks[0])
-        assert region.blocks[0].last_op is not None
-        branch(fn, join, fn.flatten(region.blocks[0].last_op.operands))
-        fn.scopes.pop()
+    targets = [join if make is None else fn.new_block() for make in makers]
+    for make, target in zip(makers, targets, strict=True):
+        if make is not None:
+            fn.scopes.append(Scope(target))
+            branch(fn, join, make())
+            fn.scopes.pop()
     branch_if(fn, condition, (targets[0], ()), (targets[1], ()))
     fn.blocks.append(join)
     fn.scopes[-1].block = join
-    fn.take(op.results, join.args)
+    return join.args
+
+
+def lower_if(fn: FunctionLowering, op: scf.IfOp, lower_block: Callable[[Block], None]) -> None:
+    """`scf.if`."""
+
+    def make(block: Block) -> Sequence[SSAValue]:
+        lower_block(block)
+        assert block.last_op is not None
+        return fn.flatten(block.last_op.operands)
+
+    types = [type_ for result in op.results for type_ in fn.flat_types(result.type)]
+    makers = [partial(make, region.blocks[0]) if region.blocks else None for region in op.regions]
+    fn.take(op.results, either(fn, fn.scalar(op.cond), makers, types))
 
 
 def lower_while(fn: FunctionLowering, op: scf.WhileOp, lower_block: Callable[[Block], None]) -> None:

@@ -6,8 +6,12 @@ counted as one sequence. They become a function of a range of that sequence and 
 which the runtime calls for parts of it, through a second function that takes what is used out of a struct:
 
     struct { captured... } context;
-    aicc_parallel(run, &context, total, grain, least, threads);
+    if (threads < 2) body(0, total, captured...)
+    else aicc_parallel(run, &context, total, grain, least, threads);
     run(context, begin, end):  body(begin, end, captured...)
+
+Small programs are a few calls of that kind: on one thread none of them computes grains, nor at which iteration of which
+loop a part begins.
 
 Iterations of a loop that is to run `within` those in it are counted there, so that these run once for a part.
 
@@ -31,7 +35,7 @@ from aicc.dialects.llvm import memory
 from aicc.dialects.loops.attrs import memref_of
 from aicc.dialects.loops.control import ForOp
 from aicc.dialects.loops.threads import grain_of, least_of, runs_within, spread_loops, work_of
-from aicc.lowering.loops_to_llvm_control import lower_for, order_stores, run_loop
+from aicc.lowering.loops_to_llvm_control import either, lower_for, order_stores, run_loop
 from aicc.lowering.loops_to_llvm_emit import POINTER, UNKNOWN_ROOT, Buffer, Rows, byte_size
 from aicc.lowering.loops_to_llvm_functions import Function, internal_function
 from aicc.lowering.loops_to_llvm_index import Poly, add, constant, constant_value, multiply, total
@@ -55,13 +59,23 @@ def lower_parallel(fn: Function, op: ForOp, lower_op: LowerOp) -> None:
     body = _body(fn, levels, captured, f"{name}.body", trips, lower_op)
     run = _run(fn, captured, name)
     fn.outlined += [*captured.outlined, body, run]
-    context = fn.stack(captured.struct, 1)
-    for index, value in enumerate(captured.values):
-        fn.emit(memory.StoreOp, (value, _field(fn, context, captured.struct, index)), None, _PLAIN)
     assert fn.threads is not None
-    numbers = (_grain(fn, op, trips), fn.integer(least_of(op)))
-    arguments = (fn.global_address(name), context, fn.index(trips), *numbers, fn.threads)
-    fn.block.add_op(base.CallOp(RUNTIME, *arguments))
+    count, threads = fn.index(trips), fn.threads
+
+    def alone() -> Sequence[SSAValue]:
+        fn.block.add_op(base.CallOp(f"{name}.body", fn.integer(0), count, *captured.values))
+        return ()
+
+    def shared() -> Sequence[SSAValue]:
+        context = fn.stack(captured.struct, 1)
+        for index, value in enumerate(captured.values):
+            fn.emit(memory.StoreOp, (value, _field(fn, context, captured.struct, index)), None, _PLAIN)
+        numbers = (_grain(fn, op, trips), fn.integer(least_of(op)))
+        arguments = (fn.global_address(name), context, count, *numbers, threads)
+        fn.block.add_op(base.CallOp(RUNTIME, *arguments))
+        return ()
+
+    either(fn, fn.compare("slt", threads, fn.integer(2)), (alone, shared))
     fn.state.uses_threads = True
 
 
@@ -71,7 +85,7 @@ def _grain(fn: Function, op: ForOp, trips: Poly) -> SSAValue:
         return fn.integer(grain_of(op))
     work, part = worth
     size = fn.dim(work)
-    nearest = fn.divide(add(multiply(trips, constant(2 * part)), size), multiply(size, constant(2)))
+    nearest = fn.divide(add(multiply(trips, constant(2 * part)), size), multiply(size, constant(2)), here=True)
     return fn.index(fn.at_least(nearest, 1))
 
 
@@ -222,9 +236,7 @@ def _iterate(fn: Function, levels: Sequence[ForOp], begin: Poly, end: Poly, lowe
     lower = _lower_bound(fn, loop)
     counts = [_trips(fn, level, _lower_bound(fn, level)) for level in rest]
     inside = _product(counts)
-    first, last = begin, end
-    if rest:
-        first, last = fn.divide(begin, inside), fn.divide(add(end, add(inside, constant(-1))), inside)
+    first, last = _range_of(fn, _trips(fn, loop, lower), inside, begin, end) if rest else (begin, end)
 
     bounds = [total([lower, multiply(number, step)]) for number in (first, last)]
     if not rest and runs_within(loop):
@@ -244,6 +256,28 @@ def _iterate(fn: Function, levels: Sequence[ForOp], begin: Poly, end: Poly, lowe
         return ()
 
     run_loop(fn, bounds[0], bounds[1], step, loop.induction, (), (), (), body)
+
+
+def _range_of(fn: Function, trips: Poly, inside: Poly, begin: Poly, end: Poly) -> tuple[Poly, Poly]:
+    """
+    Which of the `trips` iterations of `inside` each have any from number `begin` to number `end`. No division tells
+    that all have all.
+    """
+
+    def all_of_them() -> Sequence[SSAValue]:
+        return fn.integer(0), fn.index(trips)
+
+    def some() -> Sequence[SSAValue]:
+        behind = add(end, add(inside, constant(-1)))
+        return fn.index(fn.divide(begin, inside, here=True)), fn.index(fn.divide(behind, inside, here=True))
+
+    if constant_value(inside) is not None:
+        return fn.divide(begin, inside), fn.divide(add(end, add(inside, constant(-1))), inside)
+    left_out = add(multiply(trips, inside), add(begin, end, -1))
+    none = fn.compare("eq", fn.index(left_out), fn.integer(0))
+    high = fn.atoms.bounds(trips)[1]
+    found = either(fn, none, (all_of_them, some), (i64, i64))
+    return fn.atom(found[0], lo=0, hi=high), fn.atom(found[1], lo=0, hi=high)
 
 
 def _iterate_within(fn: Function, loop: ForOp, bounds: Sequence[Poly], lower_op: LowerOp) -> None:

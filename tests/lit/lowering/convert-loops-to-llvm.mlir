@@ -151,14 +151,22 @@ func.func @panels(%a: memref<4x8xf32>, %o: memref<32xf32>) {
 // CHECK-LABEL: llvm.func @scale(
 // CHECK-SAME:    %[[N:[^ ]*]]: i64
 // CHECK-SAME:    %[[THREADS:[^ ]*]]: i64) attributes
-// CHECK:         llvm.store %[[N]]
+// CHECK:         %[[ALONE:.*]] = llvm.icmp "slt" %[[THREADS]], %{{.*}} : i64
+// CHECK-NEXT:    llvm.cond_br %[[ALONE]], ^[[DIRECT:.*]], ^[[SHARED:.*]]
+// CHECK:       ^[[DIRECT]]:
+// CHECK-NEXT:    llvm.call @scale.par0.body(%{{.*}}, %[[N]], %[[N]], %{{.*}}, %{{.*}})
+// CHECK:       ^[[SHARED]]:
+// CHECK-NEXT:    llvm.getelementptr
+// CHECK-NEXT:    llvm.store %[[N]]
 // CHECK:         llvm.call @aicc_parallel(%{{.*}}, %{{.*}}, %{{.*}}, %[[GRAIN:.*]], %[[THREADS]]) :
 // CHECK-NOT:     llvm.call
 
-// Loops that are nested are counted as one: a part begins and ends anywhere in it.
+// Loops that are nested are counted as one: a part begins and ends anywhere in it. Only a part divides to know where.
 // CHECK-LABEL: llvm.func internal @nested.par0.body(
 // CHECK-SAME:    %[[FROM:[^:]*]]: i64, %[[TO:[^:]*]]: i64,
-// CHECK:         llvm.udiv %[[FROM]], %[[INSIDE:[^ ]*]]
+// CHECK:         llvm.cond_br %{{.*}}, ^{{.*}}, ^[[PART:.*]]
+// CHECK:       ^[[PART]]:
+// CHECK-NEXT:    llvm.udiv %[[FROM]], %[[INSIDE:[^ ]*]]
 // CHECK:         llvm.intr.smax
 // CHECK:         llvm.intr.smin
 // CHECK-LABEL: llvm.func @nested(
@@ -221,8 +229,9 @@ func.func @many(%n: index, %m: index, %o: memref<?x?xf32, #loops.dims<n, m>>)
 
 // -----
 
-// As many iterations as do a part of the work that is worth a thread.
+// As many iterations as do a part of the work that is worth a thread, where there are several.
 // CHECK-LABEL: llvm.func @worth(
+// CHECK:         llvm.call @worth.par0.body(
 // CHECK:         %[[NEAREST:.*]] = llvm.udiv
 // CHECK:         %[[GRAIN:.*]] = llvm.intr.smax(%[[NEAREST]], %{{.*}})
 // CHECK:         llvm.call @aicc_parallel(%{{.*}}, %{{.*}}, %{{.*}}, %[[GRAIN]], %{{.*}}, %{{.*}})
