@@ -69,8 +69,11 @@ def add_thin_versions(
     calls: Sequence[CallOp],
     constants: frozenset[int],
     others: frozenset[Sizes] = frozenset(),
-) -> None:
-    """Gives a kernel versions for thin images but those of the sizes `others`; that for one row has one for a pixel."""
+) -> bool:
+    """
+    Gives a kernel versions for thin images but those of the sizes `others`; that for one row has one for a pixel.
+    Whether there are any.
+    """
     done = set(others)
     for sizes in list(_thin_images(function, constants)):
         if sizes in done or (others and sizes.most > 1):
@@ -80,3 +83,4 @@ def add_thin_versions(
             _leave_out_padding(made.function, made.calls, constants, sizes)
             if sizes.most == 1 and not others:
                 add_thin_versions(versions, made.function, made.calls, constants, frozenset(done))
+    return len(done) > len(others)

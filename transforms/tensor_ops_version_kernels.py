@@ -4,8 +4,9 @@
 
 Of kernels that suit large sizes, those waste most of their work on small ones that vectorise along such a size:
 products whose columns are of unknown number (queries by keys) are computed in several vectors of columns, and packed
-for that. Images of one or two rows or columns are other such sizes, of convolutions (`convolution_versions`). A kernel
-with more than `MOST_WEIGHTS` bytes of constants is left alone.
+for that. Images of one or two rows or columns are other such sizes, of convolutions (`convolution_versions`), and 1 is
+one of what moves data from one order into another, where that makes both orders the same. A kernel with more than
+`MOST_WEIGHTS` bytes of constants is left alone.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
+from xdsl.ir.affine import AffineDimExpr
 from xdsl.passes import ModulePass
 
 from aicc.dialects.graph.dims import symbol_of
@@ -41,6 +43,30 @@ def _small_symbols(function: FuncOp) -> Iterator[str]:
             yield symbol
 
 
+def _fastest(op: StructuredOp, but: str | None = None) -> set[int]:
+    """
+    The parallel dimensions along which elements of an input or of the results lie beside each other, where the symbol
+    `but` is 1.
+    """
+    along = [position for position, dim in enumerate(op.dims) if dim != 1 and (but is None or symbol_of(dim) != but)]
+    results = [position for position in along if position < op.parallel_count]
+    found = {results[-1]} if results else set[int]()
+    for affine_map in (*op.input_maps, *op.finish_maps):
+        read = [expr for expr in affine_map.results if expr.used_dims().intersection(along)]
+        if read and isinstance(last := read[-1], AffineDimExpr) and last.position < op.parallel_count:
+            found.add(last.position)
+    return found
+
+
+def _flat_symbols(function: FuncOp) -> Iterator[str]:
+    """Symbols that are the fastest index of some tensors and not of others, where this ends if they are 1."""
+    for op in function.body.block.ops:
+        if isinstance(op, StructuredOp) and len(fastest := _fastest(op)) > 1:
+            for position in sorted(fastest):
+                if (symbol := symbol_of(op.dims[position])) is not None and len(_fastest(op, symbol)) == 1:
+                    yield symbol
+
+
 @dataclass(frozen=True)
 class TensorOpsVersionKernelsPass(ModulePass):
     """Gives kernels a second version for small sizes, chosen at run time."""
@@ -60,5 +86,8 @@ class TensorOpsVersionKernelsPass(ModulePass):
             if (symbol := next(_small_symbols(function), None)) is not None:
                 versions.add(function, here, Sizes(symbol, self.most), "small")
                 continue
-            add_thin_versions(versions, function, here, given)
+            if add_thin_versions(versions, function, here, given):
+                continue
+            if (symbol := next(_flat_symbols(function), None)) is not None:
+                versions.add(function, here, Sizes(symbol, 1, alone=True), "flat")
         versions.merge_equal()

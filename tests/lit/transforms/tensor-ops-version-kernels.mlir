@@ -248,3 +248,64 @@ func.func private @large(%x: tensor<?x?x?x32xf32, #graph.dims<s0, s1, s2>>, %w: 
   } : (tensor<?x?x?x32xf32, #graph.dims<s0, s1, s2>>, tensor<256x32x3x3xf32>) -> tensor<?x?x?x256xf32, #graph.dims<s0, s1, s2>>
   func.return %y : tensor<?x?x?x256xf32, #graph.dims<s0, s1, s2>>
 }
+
+// -----
+
+// Rows of one element are columns: where there is one only, what transposes copies, and a residual in another order is
+// read along the columns.
+// CHECK-LABEL: func.func @main
+// CHECK:         %[[N:.*]] = tensor_ops.size #graph.shape<T>
+// CHECK-NEXT:    %[[ONE:.*]] = arith.constant 1 : index
+// CHECK-NEXT:    arith.cmpi eq, %[[N]], %[[ONE]] : index
+// CHECK:           tensor_ops.call @transpose_flat(%{{.*}}) symbols [S, T] {aicc.version} : (tensor<?x1x8xf32, #graph.dims<S>>) -> tensor<?x8x1xf32, #graph.dims<S>>
+// CHECK:           tensor_ops.call @residual_flat(
+// CHECK:       func.func private @transpose_flat(
+// CHECK-NEXT:    over [parallel s0, parallel 8, parallel 1]
+// CHECK:       func.func private @residual_flat(
+// CHECK-NEXT:    over [parallel 1, parallel 8, reduction 8]
+func.func @main(%x: tensor<?x?x8xf32, #graph.dims<S, T>>, %y: tensor<?x8xf32, #graph.dims<T>>, %w: tensor<8x8xf32>, %z: tensor<8x?xf32, #graph.dims<T>>) -> (tensor<?x8x?xf32, #graph.dims<S, T>>, tensor<?x8xf32, #graph.dims<T>>) {
+  %t = tensor_ops.call @transpose(%x) symbols [S, T] : (tensor<?x?x8xf32, #graph.dims<S, T>>) -> tensor<?x8x?xf32, #graph.dims<S, T>>
+  %r = tensor_ops.call @residual(%y, %w, %z) symbols [T] : (tensor<?x8xf32, #graph.dims<T>>, tensor<8x8xf32>, tensor<8x?xf32, #graph.dims<T>>) -> tensor<?x8xf32, #graph.dims<T>>
+  func.return %t, %r : tensor<?x8x?xf32, #graph.dims<S, T>>, tensor<?x8xf32, #graph.dims<T>>
+}
+func.func private @transpose(%x: tensor<?x?x8xf32, #graph.dims<s0, s1>>) -> tensor<?x8x?xf32, #graph.dims<s0, s1>> attributes {aicc.kernel, aicc.symbols = ["s0", "s1"]} {
+  %0 = tensor_ops.structured (%x as affine_map<(d0, d1, d2) -> (d0, d2, d1)>) over [parallel s0, parallel 8, parallel s1] body (%a : f32) {
+    tensor_ops.yield %a : f32
+  } : (tensor<?x?x8xf32, #graph.dims<s0, s1>>) -> tensor<?x8x?xf32, #graph.dims<s0, s1>>
+  func.return %0 : tensor<?x8x?xf32, #graph.dims<s0, s1>>
+}
+func.func private @residual(%x: tensor<?x8xf32, #graph.dims<s0>>, %w: tensor<8x8xf32>, %z: tensor<8x?xf32, #graph.dims<s0>>) -> tensor<?x8xf32, #graph.dims<s0>> attributes {aicc.kernel, aicc.symbols = ["s0"]} {
+  %0 = tensor_ops.structured (%x as affine_map<(d0, d1, d2) -> (d0, d2)>, %w as affine_map<(d0, d1, d2) -> (d2, d1)>)
+      over [parallel s0, parallel 8, reduction 8] init [0.0 : f32] body (%a : f32, %b : f32, %acc : f32) {
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %acc, %p : f32
+    tensor_ops.yield %s : f32
+  } finish (%z as affine_map<(d0, d1, d2) -> (d1, d0)>) body (%a : f32, %b : f32) {
+    %s = arith.addf %a, %b : f32
+    tensor_ops.yield %s : f32
+  } : (tensor<?x8xf32, #graph.dims<s0>>, tensor<8x8xf32>, tensor<8x?xf32, #graph.dims<s0>>) -> tensor<?x8xf32, #graph.dims<s0>>
+  func.return %0 : tensor<?x8xf32, #graph.dims<s0>>
+}
+
+// -----
+
+// Not where all go along one axis anyway, nor where another axis is in the way.
+// CHECK-LABEL: func.func @main
+// CHECK-NOT:     scf.if
+func.func @main(%x: tensor<?x4x8xf32, #graph.dims<S>>, %y: tensor<?x3x8xf32, #graph.dims<S>>) -> (tensor<4x?x8xf32, #graph.dims<S>>, tensor<8x3x?xf32, #graph.dims<S>>) {
+  %r = tensor_ops.call @rows(%x) symbols [S] : (tensor<?x4x8xf32, #graph.dims<S>>) -> tensor<4x?x8xf32, #graph.dims<S>>
+  %t = tensor_ops.call @back(%y) symbols [S] : (tensor<?x3x8xf32, #graph.dims<S>>) -> tensor<8x3x?xf32, #graph.dims<S>>
+  func.return %r, %t : tensor<4x?x8xf32, #graph.dims<S>>, tensor<8x3x?xf32, #graph.dims<S>>
+}
+func.func private @rows(%x: tensor<?x4x8xf32, #graph.dims<s0>>) -> tensor<4x?x8xf32, #graph.dims<s0>> attributes {aicc.kernel, aicc.symbols = ["s0"]} {
+  %0 = tensor_ops.structured (%x as affine_map<(d0, d1, d2) -> (d1, d0, d2)>) over [parallel 4, parallel s0, parallel 8] body (%a : f32) {
+    tensor_ops.yield %a : f32
+  } : (tensor<?x4x8xf32, #graph.dims<s0>>) -> tensor<4x?x8xf32, #graph.dims<s0>>
+  func.return %0 : tensor<4x?x8xf32, #graph.dims<s0>>
+}
+func.func private @back(%x: tensor<?x3x8xf32, #graph.dims<s0>>) -> tensor<8x3x?xf32, #graph.dims<s0>> attributes {aicc.kernel, aicc.symbols = ["s0"]} {
+  %0 = tensor_ops.structured (%x as affine_map<(d0, d1, d2) -> (d2, d1, d0)>) over [parallel 8, parallel 3, parallel s0] body (%a : f32) {
+    tensor_ops.yield %a : f32
+  } : (tensor<?x3x8xf32, #graph.dims<s0>>) -> tensor<8x3x?xf32, #graph.dims<s0>>
+  func.return %0 : tensor<8x3x?xf32, #graph.dims<s0>>
+}
