@@ -45,16 +45,18 @@ def _small_symbols(function: FuncOp) -> Iterator[str]:
 
 def _fastest(op: StructuredOp, but: str | None = None) -> set[int]:
     """
-    The parallel dimensions along which elements of an input or of the results lie beside each other, where the symbol
-    `but` is 1.
+    The parallel dimensions along which elements lie beside each other, where the symbol `but` is 1: in the results, and
+    in the inputs that have an axis for that dimension.
     """
     along = [position for position, dim in enumerate(op.dims) if dim != 1 and (but is None or symbol_of(dim) != but)]
     results = [position for position in along if position < op.parallel_count]
-    found = {results[-1]} if results else set[int]()
+    found = set(results[-1:])
     for affine_map in (*op.input_maps, *op.finish_maps):
         read = [expr for expr in affine_map.results if expr.used_dims().intersection(along)]
-        if read and isinstance(last := read[-1], AffineDimExpr) and last.position < op.parallel_count:
-            found.add(last.position)
+        if found and any(results[-1] in expr.used_dims() for expr in read):
+            last = read[-1]
+            if isinstance(last, AffineDimExpr) and last.position < op.parallel_count:
+                found.add(last.position)
     return found
 
 

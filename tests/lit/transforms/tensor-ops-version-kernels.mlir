@@ -289,13 +289,21 @@ func.func private @residual(%x: tensor<?x8xf32, #graph.dims<s0>>, %w: tensor<8x8
 
 // -----
 
-// Not where all go along one axis anyway, nor where another axis is in the way.
+// Not where all go along one axis anyway, nor where another axis is in the way, nor because rows share a value.
 // CHECK-LABEL: func.func @main
 // CHECK-NOT:     scf.if
-func.func @main(%x: tensor<?x4x8xf32, #graph.dims<S>>, %y: tensor<?x3x8xf32, #graph.dims<S>>) -> (tensor<4x?x8xf32, #graph.dims<S>>, tensor<8x3x?xf32, #graph.dims<S>>) {
+func.func @main(%x: tensor<?x4x8xf32, #graph.dims<S>>, %y: tensor<?x3x8xf32, #graph.dims<S>>, %b: tensor<?xf32, #graph.dims<S>>, %z: tensor<?x8xf32, #graph.dims<S>>) -> (tensor<4x?x8xf32, #graph.dims<S>>, tensor<8x3x?xf32, #graph.dims<S>>, tensor<?x8xf32, #graph.dims<S>>) {
   %r = tensor_ops.call @rows(%x) symbols [S] : (tensor<?x4x8xf32, #graph.dims<S>>) -> tensor<4x?x8xf32, #graph.dims<S>>
   %t = tensor_ops.call @back(%y) symbols [S] : (tensor<?x3x8xf32, #graph.dims<S>>) -> tensor<8x3x?xf32, #graph.dims<S>>
-  func.return %r, %t : tensor<4x?x8xf32, #graph.dims<S>>, tensor<8x3x?xf32, #graph.dims<S>>
+  %s = tensor_ops.call @shared(%z, %b) symbols [S] : (tensor<?x8xf32, #graph.dims<S>>, tensor<?xf32, #graph.dims<S>>) -> tensor<?x8xf32, #graph.dims<S>>
+  func.return %r, %t, %s : tensor<4x?x8xf32, #graph.dims<S>>, tensor<8x3x?xf32, #graph.dims<S>>, tensor<?x8xf32, #graph.dims<S>>
+}
+func.func private @shared(%x: tensor<?x8xf32, #graph.dims<s0>>, %b: tensor<?xf32, #graph.dims<s0>>) -> tensor<?x8xf32, #graph.dims<s0>> attributes {aicc.kernel, aicc.symbols = ["s0"]} {
+  %0 = tensor_ops.structured (%x as affine_map<(d0, d1) -> (d0, d1)>, %b as affine_map<(d0, d1) -> (d0)>) over [parallel s0, parallel 8] body (%a : f32, %c : f32) {
+    %s = arith.addf %a, %c : f32
+    tensor_ops.yield %s : f32
+  } : (tensor<?x8xf32, #graph.dims<s0>>, tensor<?xf32, #graph.dims<s0>>) -> tensor<?x8xf32, #graph.dims<s0>>
+  func.return %0 : tensor<?x8xf32, #graph.dims<s0>>
 }
 func.func private @rows(%x: tensor<?x4x8xf32, #graph.dims<s0>>) -> tensor<4x?x8xf32, #graph.dims<s0>> attributes {aicc.kernel, aicc.symbols = ["s0"]} {
   %0 = tensor_ops.structured (%x as affine_map<(d0, d1, d2) -> (d1, d0, d2)>) over [parallel 4, parallel s0, parallel 8] body (%a : f32) {

@@ -1,4 +1,4 @@
-"""Convolutions of images of unknown size are right for all sizes, whichever version of a kernel runs."""
+"""Kernels with versions are right for all sizes, whichever of them runs: convolutions of images, transposes."""
 
 from __future__ import annotations
 
@@ -102,3 +102,25 @@ def test_dilated(taps: int, dilation: int, before: int, after: int) -> None:
         starts = [dilation * tap for tap in range(taps)]
         expected = sum(np.einsum("nct,oc->not", padded[:, :, s : s + length], w[:, :, k]) for k, s in enumerate(starts))
         np.testing.assert_allclose(model.run({"x": x})["y"], expected, rtol=0, atol=1e-4)
+
+
+@pytest.mark.parametrize("batch", [1, 3])
+def test_other_orders_of_axes(batch: int) -> None:
+    """Where an axis has one element, transposes copy and a residual is read along the other axis."""
+    weight = np.random.default_rng(0).standard_normal((24, 24)).astype(np.float32)
+    nodes = [
+        helper.make_node("Transpose", ["x"], ["t"], perm=[0, 2, 1]),
+        helper.make_node("MatMul", ["t", "w"], ["p"]),
+        helper.make_node("Add", ["p", "t"], ["s"]),
+        helper.make_node("Relu", ["s"], ["r"]),
+        helper.make_node("Transpose", ["r"], ["y"], perm=[0, 2, 1]),
+    ]
+    values = [helper.make_tensor_value_info(name, TensorProto.FLOAT, ["n", 24, "t"]) for name in ("x", "y")]
+    graph = helper.make_graph(nodes, "g", values[:1], values[1:], [numpy_helper.from_array(weight, "w")])
+    proto: onnx.ModelProto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
+    model = aicc.compile(proto, threads=1)
+    for steps in SIZES:
+        x = np.random.default_rng(steps).standard_normal((batch, 24, steps)).astype(np.float32)
+        rows = x.transpose(0, 2, 1).astype(np.float64)
+        expected = np.maximum(rows @ weight + rows, 0).transpose(0, 2, 1)
+        np.testing.assert_allclose(model.run({"x": x})["y"], expected, rtol=1e-4, atol=1e-4)
