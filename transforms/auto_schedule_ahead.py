@@ -5,7 +5,8 @@ Results go past the caches by groups of neighbouring lines: what is written a po
 time, takes turns on the same few banks of memory. A group is so many rows of the input, more than prefetchers of the
 machine's own follow. So rows are taken a piece at a time; meanwhile, the next pieces are asked for, line by line, into
 the second-level cache, as fast as lines are written. The rows of a part, which may all have one place in the nearest
-cache, are copied there side by side before blocks of them are transposed in registers.
+cache, are copied there side by side before blocks of them are transposed in registers. Where they have one in the
+second-level cache too, they go on to the last one: from there more of a row is copied at a time, of fewer rows.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from aicc.transforms.loops_facts import Loop, Nest
 GROUPS = (4, 2)
 """Lines next to each other that are written together, the better one first."""
 
-WIDTH = 4
+WIDTH = 8
 """Lines of a row that are copied at a time, at most: those at the ends are read again for the next ones."""
 
 PIECE = 2048
@@ -32,8 +33,8 @@ PIECE = 2048
 REGISTER_PART = 16
 """Bytes within which lanes change places in one instruction."""
 
-SECOND = 2
-"""The locality of the second-level cache."""
+SECOND, LAST = 2, 1
+"""The localities of the second-level cache and the last one."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,8 @@ class Ahead:
     """What is copied of each of them at a time."""
     block: tuple[int, int]
     """What is transposed in registers: so much of so many rows."""
+    locality: int
+    """The cache that it is fetched into."""
 
 
 def fetched_ahead(kernel: Kernel, nest: Nest, row: Loop, lane: Loop) -> Ahead | None:
@@ -79,14 +82,28 @@ def fetched_ahead(kernel: Kernel, nest: Nest, row: Loop, lane: Loop) -> Ahead | 
     held = facts.vector_registers // 2 * facts.vector_bits // 8 // REGISTER_PART // line * line
     if across < 2 or held < line:
         return None
-    for group in GROUPS:
-        rows = group * line
-        # The copy leaves half of the nearest cache to what goes by.
-        width = min(WIDTH, facts.l1_bytes // (2 * rows * size * line)) * line
-        piece = min(PIECE // size, row.trips) // width * width if width else 0
-        if lane.trips >= rows and piece and _finds_places(kernel, stride * size, rows, piece * size):
-            return Ahead(position, len(load.dims), rows, piece, width, (across, min(held, rows)))
+    for locality, groups in ((SECOND, GROUPS), (LAST, GROUPS[::-1])):
+        for group in groups:
+            rows = group * line
+            # The copy leaves half of the nearest cache to what goes by.
+            lines = min(WIDTH, facts.l1_bytes // (2 * rows * size * line))
+            piece, width = _piece(row.trips, line, lines, PIECE // size)
+            if lane.trips >= rows and piece and _finds_places(kernel, locality, stride * size, rows, piece * size):
+                return Ahead(position, len(load.dims), rows, piece, width, (across, min(held, rows)), locality)
     return None
+
+
+def _piece(length: int, line: int, lines: int, most: int) -> tuple[int, int]:
+    """
+    What is fetched and what is copied at a time of a row of `length`: of so many whole lines that the least is left
+    over, half of `lines` to all of them for a copy, up to `most` elements for a piece; 0 and 0 if the row is shorter.
+    """
+    best = (0, 0, 0)
+    for width in range(line * max(1, lines // 2), line * lines + 1, line):
+        pieces = -(-length // max(most // width * width, width))
+        piece = length // max(pieces, 1) // width * width
+        best = max(best, (pieces * piece, width, piece))
+    return best[2], best[1]
 
 
 def _is_linear(load: LoadOp) -> bool:
@@ -95,9 +112,12 @@ def _is_linear(load: LoadOp) -> bool:
     return all(isinstance(atom, AffineDimExpr) for atom in atoms)
 
 
-def _finds_places(kernel: Kernel, distance: int, rows: int, piece: int) -> bool:
-    """Whether the second-level cache holds two pieces of so many bytes of each of the rows, `distance` bytes apart."""
+def _finds_places(kernel: Kernel, locality: int, distance: int, rows: int, piece: int) -> bool:
+    """Whether a cache holds two pieces of so many bytes of each of the rows, `distance` bytes apart."""
     facts = kernel.facts
+    if locality == LAST:
+        # Its places are not told by the address alone.
+        return 4 * rows * piece * facts.cores <= facts.l3_bytes
     places, apart = facts.second_places(distance)
     lines = -(-rows * -(-2 * piece // apart) // places)
     return lines <= facts.l2_ways and 4 * rows * piece <= facts.l2_bytes
@@ -121,4 +141,4 @@ def schedule_ahead(kernel: Kernel, ahead: Ahead, tiled: TileOp, row: int, lane: 
     writer.vectorize(blocks.inners)
     why = "rows are more and shorter than prefetchers follow"
     line = kernel.facts.cache_line_bytes
-    writer.prefetch(around, blocks.outers[0], ahead.argument, line, SECOND, why)
+    writer.prefetch(around, blocks.outers[0], ahead.argument, line, ahead.locality, why)

@@ -206,6 +206,8 @@ def schedule_transposed(kernel: Kernel, nest: Nest, lane: Loop, block: Block) ->
     ahead = fetched_ahead(kernel, nest, block.loop, lane) if past else None
     inner = [lane, block.loop] if past else [block.loop, lane]
     loops = [loop for loop in nest.parallel if loop not in inner] + inner
+    if ahead is not None:
+        loops = _input_order(nest, nest.parallel)
     loops.sort(key=lambda loop: not (loop.trips > block.size(loop, lane) and _leads(nest, loop)))
     handles = writer.interchange(
         [writer.loop(loop.label) for loop in nest.parallel], [nest.parallel.index(loop) for loop in loops]

@@ -128,13 +128,13 @@ func.func private @turned_odd(%x: memref<2051x1027xf32>, %o: memref<1027x2051xf3
   func.return
 }
 
-// Rows 64 KiB apart have one place in the second-level cache, which does not hold a part of all: nothing is fetched.
-// Blocks that are transposed follow the input: lines of the result are whole at once.
+// Rows 64 KiB apart have one place in the second-level cache, which does not hold a part of all: it is fetched into the
+// last one, two lines of the result at a time, as more of each row are copied.
 // CHECK-LABEL: @turned_far(
 // CHECK:       @turned_far_schedule
-// CHECK:         schedule.interchange %s0_d0, %s0_d1 {order = array<i64: 1, 0>}
-// CHECK-NEXT:    schedule.tile %s0_d1{{.*}}, %s0_d0{{.*}} {sizes = array<i64: 8, 16>
-// CHECK-NOT:     schedule.prefetch
+// CHECK:         schedule.tile %s0_d1{{.*}}, %s0_d0{{.*}} {sizes = array<i64: 32, 512>
+// CHECK:         schedule.tile %{{.*}} {sizes = array<i64: 128>, why = "parts that are copied"}
+// CHECK:         schedule.prefetch {{.*}}locality = 1 : i64
 // CHECK:         schedule.bypass_caches %kernel {argument = 1 : i64
 func.func private @turned_far(%x: memref<128x16384xf32>, %o: memref<16384x128xf32>)
     attributes {aicc.kernel, aicc.num_outputs = 1 : i64} {
@@ -147,17 +147,52 @@ func.func private @turned_far(%x: memref<128x16384xf32>, %o: memref<16384x128xf3
   func.return
 }
 
+// All dimensions in the order of the input, whose next part is fetched: what lies in between is not outermost.
+// CHECK-LABEL: @turned_around(
+// CHECK:       @turned_around_schedule
+// CHECK:         schedule.interchange %s0_d0, %s0_d1, %s0_d2 {order = array<i64: 2, 1, 0>}
+// CHECK-NEXT:    schedule.tile %s0_d2{{.*}}, %s0_d1{{.*}}, %s0_d0{{.*}} {sizes = array<i64: 32, 1, 128>
+// CHECK:         schedule.prefetch
+func.func private @turned_around(%x: memref<128x128x128xf32>, %o: memref<128x128x128xf32>)
+    attributes {aicc.kernel, aicc.num_outputs = 1 : i64} {
+  loops.for "s0_d0" %i = 0 to 128 parallel {
+    loops.for "s0_d1" %j = 0 to 128 parallel {
+      loops.for "s0_d2" %k = 0 to 128 parallel {
+        %v = loops.load %x[%k, %j, %i] : memref<128x128x128xf32> to f32
+        loops.store %v, %o[%i, %j, %k] : f32 to memref<128x128x128xf32>
+      }
+    }
+  }
+  func.return
+}
+
+// Little of a row is left over: copies of three lines are parts of both halves, those of four are not.
+// CHECK-LABEL: @turned_pieces(
+// CHECK:       @turned_pieces_schedule
+// CHECK:         schedule.tile %s0_d1{{.*}}, %s0_d0{{.*}} {sizes = array<i64: 64, 480>
+// CHECK:         schedule.tile %{{.*}} {sizes = array<i64: 48>, why = "parts that are copied"}
+func.func private @turned_pieces(%x: memref<2048x960xf32>, %o: memref<960x2048xf32>)
+    attributes {aicc.kernel, aicc.num_outputs = 1 : i64} {
+  loops.for "s0_d0" %i = 0 to 960 parallel {
+    loops.for "s0_d1" %j = 0 to 2048 parallel {
+      %v = loops.load %x[%j, %i] : memref<2048x960xf32> to f32
+      loops.store %v, %o[%i, %j] : f32 to memref<960x2048xf32>
+    }
+  }
+  func.return
+}
+
 // Rows are shorter than a part is wide.
 // CHECK-LABEL: @turned_short(
 // CHECK:       @turned_short_schedule
 // CHECK-NOT:     schedule.prefetch
 // CHECK:         schedule.bypass_caches %kernel {argument = 1 : i64
-func.func private @turned_short(%x: memref<65536x48xf32>, %o: memref<48x65536xf32>)
+func.func private @turned_short(%x: memref<131072x24xf32>, %o: memref<24x131072xf32>)
     attributes {aicc.kernel, aicc.num_outputs = 1 : i64} {
-  loops.for "s0_d0" %i = 0 to 48 parallel {
-    loops.for "s0_d1" %j = 0 to 65536 parallel {
-      %v = loops.load %x[%j, %i] : memref<65536x48xf32> to f32
-      loops.store %v, %o[%i, %j] : f32 to memref<48x65536xf32>
+  loops.for "s0_d0" %i = 0 to 24 parallel {
+    loops.for "s0_d1" %j = 0 to 131072 parallel {
+      %v = loops.load %x[%j, %i] : memref<131072x24xf32> to f32
+      loops.store %v, %o[%i, %j] : f32 to memref<24x131072xf32>
     }
   }
   func.return
