@@ -480,15 +480,33 @@ def _vectorize(
             if around is not None:
                 _, *within = writer.interchange([*around, chosen[0]], [1, 2, 0])
                 chosen = [*within, chosen[1]]
-            chosen = _tile_rest(writer, chosen, rest_steps, len(positions))
+            chosen = _tile_rest(writer, chosen, rest_steps, len(positions), around is None and _pairs_rest(plan))
         writer.vectorize(chosen)
 
 
-def _tile_rest(writer: ScheduleWriter, loops: Sequence[SSAValue], steps: Sequence[int], nests: int) -> list[SSAValue]:
-    """Tiles rows left over in so many nests, and makes tiles axes but those of the last step, whose axes it returns."""
+def _pairs_rest(plan: LanePlan) -> bool:
+    """Whether a row that the most rows at a time leave alone is better done with those of a tile of them."""
+    most, *others = REST_ROWS
+    ports = plan.cost.facts.fma_ports
+    by_rows = [0.0, *(plan.cost.cycles(count, plan.tile.vectors, ports=ports) for count in range(1, most + 1))]
+    together, left = 0.0, most + 1
+    for step in others:
+        together, left = together + left // step * by_rows[step], left % step
+    return not left and plan.tile.rows > most + 1 and together < PAIRED * (by_rows[most] + by_rows[1])
+
+
+def _tile_rest(
+    writer: ScheduleWriter, loops: Sequence[SSAValue], steps: Sequence[int], nests: int, pairs: bool
+) -> list[SSAValue]:
+    """
+    Tiles rows left over in so many nests, and makes tiles axes but those of the last step, whose axes it returns. One
+    row that `REST_ROWS` leave over may be done with a tile of the most (`pairs`).
+    """
     chosen = list(loops)
     for step in steps:
-        rest = writer.tile(chosen, [step, *(1 for _ in chosen[1:])], None, "rows left over")
+        tails = ["pair" if pairs and step == REST_ROWS[0] else "peel", *("peel" for _ in chosen[1:])]
+        sizes = [step, *(1 for _ in chosen[1:])]
+        rest = writer.tile(chosen, sizes, tails if "pair" in tails else None, "rows left over")
         inside = [*rest.outers[1:], rest.inners[0]]
         chosen = writer.interchange(inside, [len(inside) - 1, *range(len(inside) - 1)])
         if step != steps[-1]:

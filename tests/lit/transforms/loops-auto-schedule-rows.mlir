@@ -1,5 +1,7 @@
 // RUN: aicc-opt %s -p 'loops-auto-schedule{target=generic}' | filecheck %s
 // RUN: aicc-opt %s -p 'loops-auto-schedule{target=generic},loops-apply-schedules' | filecheck %s --check-prefix=DONE
+// RUN: aicc-opt %s -p 'loops-auto-schedule{target=znver4}' | filecheck %s --check-prefix=LATENCY
+// RUN: aicc-opt %s -p 'loops-auto-schedule{target=x86-64-v4}' | filecheck %s --check-prefix=PORTS
 
 // Weights are read once: full tiles of rows and the rows left over of an unknown number share the loop over columns.
 // Rows left over have too few sums for the latency of an addition, so two tiles of columns are done at once.
@@ -46,6 +48,16 @@ func.func private @even(%n: index, %x: memref<?x256xf32, #loops.dims<s0>>, %w: m
 // CHECK:         schedule.tile %{{.*}} {sizes = array<i64: 2, 1>, why = "rows left over"}
 // CHECK-NOT:     schedule.fuse
 // CHECK:         transform.yield
+
+// Of tiles of 8 rows, 5 may be left over. With one unit a tile of 4 keeps it busy, and a row alone does not: 3 and 2 are
+// faster. Two units wait for sums either way.
+// LATENCY-LABEL: transform.named_sequence @left_over_schedule
+// LATENCY:         schedule.tile %{{.*}} {sizes = array<i64: 8, 32>, why = "8 rows x 2 vectors of 16 lanes in registers"}
+// LATENCY:         schedule.tile %{{.*}} {sizes = array<i64: 4, 1>, tails = ["pair", "peel"], why = "rows left over"}
+// LATENCY:         schedule.tile %{{.*}} {sizes = array<i64: 3, 1>, why = "rows left over"}
+// PORTS-LABEL: transform.named_sequence @left_over_schedule
+// PORTS-NOT:     "pair"
+// PORTS:         transform.yield
 func.func private @left_over(%n: index, %x: memref<?x256xf32, #loops.dims<s0>>, %w: memref<256x1000xf32>, %o: memref<?x1000xf32, #loops.dims<s0>>)
     attributes {aicc.kernel, aicc.symbols = ["s0"], aicc.num_outputs = 1 : i64} {
   %z = arith.constant 0.0 : f32
