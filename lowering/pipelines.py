@@ -119,7 +119,7 @@ def _o2(options: PipelineOptions) -> tuple[Stage, ...]:
                 # After fusion, which decides the values that are stored at all.
                 "tensor-ops-assign-layouts",
                 # Both versions of a kernel read and write the same layouts; all that follows may tell them apart.
-                "tensor-ops-version-kernels",
+                Step("tensor-ops-version-kernels", {"target": options.target}),
                 # Before padded copies, which its transform of tiles does without.
                 *_winograd(options),
                 # In the final layouts, and before padded copies, into which operands are packed.

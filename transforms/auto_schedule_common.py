@@ -102,15 +102,17 @@ def packing_for(access: Access, lane: Loop, lanes: int, reductions: Sequence[Loo
     assert split is not None
     rank = {loop: position for position, loop in enumerate(reductions)}
 
-    def key(dim: int) -> tuple[int, int]:
-        if dim == split:
-            return (1, 0)
-        loops = access.spans[dim]
-        if loops and all(loop in rank for loop in loops):
-            return (2, max(rank[loop] for loop in loops))
-        return (0, dim)
-
-    order = tuple(sorted(range(len(access.dims)), key=key))
+    steps = {
+        dim: max(rank[loop] for loop in loops)
+        for dim, loops in enumerate(access.spans)
+        if dim != split and loops and all(loop in rank for loop in loops)
+    }
+    inner = sorted(steps, key=steps.__getitem__)
+    # Where a kernel reads a single tap, the layout is that of kernels which read all: they share the packed weights.
+    single = [dim for dim, size in enumerate(access.dims) if dim != split and not access.spans[dim] and size != 1]
+    for dim in single if inner else ():
+        inner.insert(next((at for at, other in enumerate(inner) if other > dim), len(inner) - 1), dim)
+    order = (*(dim for dim in range(len(access.dims)) if dim != split and dim not in inner), split, *inner)
     tiles = tuple(lanes if dim == split else 0 for dim in range(len(access.dims)))
     return Packing(tiles, order)
 

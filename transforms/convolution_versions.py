@@ -35,7 +35,7 @@ def _windows(function: FuncOp, constants: frozenset[int]) -> Iterator[tuple[Wind
                 yield windows, weight.index
 
 
-def _thin_images(function: FuncOp, constants: frozenset[int]) -> Iterator[Sizes]:
+def thin_images(function: FuncOp, constants: frozenset[int]) -> Iterator[Sizes]:
     """The sizes of images that a kernel's convolutions leave out taps for."""
     seen: set[Sizes] = set()
     for windows, _ in _windows(function, constants):
@@ -75,7 +75,7 @@ def add_thin_versions(
     Whether there are any.
     """
     done = set(others)
-    for sizes in list(_thin_images(function, constants)):
+    for sizes in list(thin_images(function, constants)):
         if sizes in done or (others and sizes.most > 1):
             continue
         done.add(sizes)

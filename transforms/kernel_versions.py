@@ -30,9 +30,13 @@ from aicc.dialects.graph.dtypes import numpy_dtype
 from aicc.dialects.tensor_ops import CallOp, SizeOp, ViewOp
 from aicc.dialects.tensor_ops.ops import KERNEL_ATTRIBUTE, VERSION_ATTRIBUTE, function_symbols
 from aicc.transforms.symbols import SymbolSubstitution
+from aicc.transforms.target_facts import TargetFacts
 
-MOST_WEIGHTS = 1 << 18
-"""Bytes of constants that may be kept twice: a version may keep them in an order of its own."""
+FREE_WEIGHTS = 1 << 18
+"""Bytes of one kernel's constants that may be kept twice: a version may keep them in an order of its own."""
+
+CACHE_SHARE = 2
+"""Larger constants kept twice may take this part of the last-level cache together: they are read in each run."""
 
 
 @dataclass(frozen=True)
@@ -88,6 +92,24 @@ def constant_bytes(function: FuncOp, constants: Iterable[int]) -> int:
     """Bytes of the inputs at these places."""
     types = function.function_type.inputs.data
     return sum(_bytes(types[place]) for place in constants)
+
+
+class SpareWeights:
+    """What kernels with versions may still keep twice of their constants."""
+
+    def __init__(self, facts: TargetFacts):
+        self._left = facts.l3_bytes // CACHE_SHARE
+
+    def suffice_for(self, function: FuncOp, calls: Sequence[CallOp], constants: Iterable[int]) -> bool:
+        """Whether a kernel, which has these calls, may keep its constants twice; counts them if so."""
+        given = list(constants)
+        if constant_bytes(function, given) <= FREE_WEIGHTS:
+            return True
+        wanted = sum(constant_bytes(function, [at]) * len({call.arguments[at] for call in calls}) for at in given)
+        if wanted > self._left:
+            return False
+        self._left -= wanted
+        return True
 
 
 class KernelVersions:

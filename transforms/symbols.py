@@ -2,21 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from xdsl.dialects.builtin import ArrayAttr, FunctionType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from aicc.dialects.graph.dims import Dim, ShapeAttr, SymExpr, dims_of, is_tensor, substitute, substitute_type
+from aicc.dialects.graph.dims import (
+    Dim,
+    ShapeAttr,
+    SymExpr,
+    dims_of,
+    is_tensor,
+    lower_bound,
+    substitute,
+    sym,
+    symbol_of,
+    tensor_of,
+    tensor_type,
+    upper_bound,
+)
 from aicc.dialects.graph.interfaces import set_type
 
 
 class SymbolSubstitution:
-    """Replaces symbols by other sizes, in tensor types, `#graph.shape` and lists of them; each attribute once."""
+    """
+    Replaces symbols by other sizes, in tensor types, `#graph.shape` and lists of them; each attribute once.
 
-    def __init__(self, values: Mapping[str, Dim]):
+    Sizes that are in `whole` are replaced as they stand.
+    """
+
+    def __init__(self, values: Mapping[str, Dim], whole: Mapping[SymExpr, Dim] | None = None):
         self.values = values
+        self._whole = whole or {}
         self._cache: dict[Attribute, Attribute] = {}
+
+    def dim(self, dim: Dim) -> Dim:
+        """`dim` with the symbols replaced."""
+        if isinstance(dim, SymExpr) and dim in self._whole:
+            return self._whole[dim]
+        return substitute(dim, self.values)
 
     def attribute(self, attribute: Attribute) -> Attribute:
         """`attribute` with the symbols replaced."""
@@ -27,10 +51,12 @@ class SymbolSubstitution:
 
     def _compute(self, attribute: Attribute) -> Attribute:
         if is_tensor(attribute):
-            return substitute_type(attribute, self.values)
+            if not any(size.data < 0 for size in attribute.shape.data):
+                return attribute
+            return tensor_type(list(map(self.dim, dims_of(attribute))), tensor_of(attribute).element_type)
         match attribute:
             case ShapeAttr(data=dims):
-                return ShapeAttr(substitute(dim, self.values) for dim in dims)
+                return ShapeAttr(map(self.dim, dims))
             case FunctionType(inputs=ArrayAttr(data=inputs), outputs=ArrayAttr(data=outputs)):
                 return FunctionType.from_lists(list(map(self.attribute, inputs)), list(map(self.attribute, outputs)))
             case ArrayAttr():
@@ -40,7 +66,7 @@ class SymbolSubstitution:
 
     def apply(self, root: Operation) -> None:
         """Replaces in all results, block arguments, properties and attributes of `root` and the ops in it."""
-        if not self.values:
+        if not self.values and not self._whole:
             return
         for op in root.walk():
             for value in _defined_by(op):
@@ -57,36 +83,66 @@ def _defined_by(op: Operation) -> Iterator[SSAValue]:
             yield from block.args
 
 
-def symbols_in_attribute(attribute: Attribute, found: dict[str, None]) -> None:
-    """Adds the symbols in `attribute` to `found`, in order of appearance."""
+def sizes_in_attribute(attribute: Attribute, found: dict[SymExpr, None]) -> None:
+    """Adds the symbolic sizes in `attribute` to `found`, in order of appearance."""
     if is_tensor(attribute):
-        _add(dims_of(attribute), found)
+        found.update((dim, None) for dim in dims_of(attribute) if isinstance(dim, SymExpr))
         return
     match attribute:
         case ShapeAttr(data=dims):
-            _add(dims, found)
+            found.update((dim, None) for dim in dims if isinstance(dim, SymExpr))
         case ArrayAttr():
             for item in attribute.data:
-                symbols_in_attribute(item, found)
+                sizes_in_attribute(item, found)
         case _:
             pass
 
 
-def _add(dims: tuple[Dim, ...], found: dict[str, None]) -> None:
-    for dim in dims:
-        if isinstance(dim, SymExpr):
-            found.update(dict.fromkeys(dim.symbols()))
+def symbols_in_attribute(attribute: Attribute, found: dict[str, None]) -> None:
+    """Adds the symbols in `attribute` to `found`, in order of appearance."""
+    sizes: dict[SymExpr, None] = {}
+    sizes_in_attribute(attribute, sizes)
+    for size in sizes:
+        found.update(dict.fromkeys(size.symbols()))
 
 
-def symbols_in_block(block: Block) -> tuple[str, ...]:
-    """The symbols in types and properties of a block and the ops in it, in order of first appearance."""
-    found: dict[str, None] = {}
+def sizes_in_block(block: Block) -> tuple[SymExpr, ...]:
+    """The symbolic sizes in types and properties of a block and the ops in it, in order of first appearance."""
+    found: dict[SymExpr, None] = {}
     for argument in block.args:
-        symbols_in_attribute(argument.type, found)
+        sizes_in_attribute(argument.type, found)
     for top in block.ops:
         for op in top.walk():
             for value in _defined_by(op):
-                symbols_in_attribute(value.type, found)
+                sizes_in_attribute(value.type, found)
             for attribute in op.properties.values():
-                symbols_in_attribute(attribute, found)
+                sizes_in_attribute(attribute, found)
     return tuple(found)
+
+
+def independent_sizes(sizes: Iterable[SymExpr]) -> tuple[SymExpr, ...]:
+    """
+    What `sizes` are made of, in order of appearance: their symbols, and sizes that stand for themselves.
+
+    A size such as `floordiv(s,8)` does if no other one has a symbol of it, and if it may be any number, as symbols may:
+    one of known range tells more than a symbol would.
+    """
+    users: dict[str, set[SymExpr]] = {}
+    for size in sizes:
+        for name in size.symbols():
+            users.setdefault(name, set()).add(size)
+    found: dict[SymExpr, None] = {}
+    for size in sizes:
+        alone = all(len(users[name]) == 1 for name in size.symbols())
+        if alone and upper_bound(size) is None and (lower_bound(size) or 0) <= 0:
+            found[size] = None
+        else:
+            found.update(dict.fromkeys(map(sym, size.symbols())))
+    return tuple(found)
+
+
+def renaming(sizes: Iterable[SymExpr], names: Iterable[str]) -> SymbolSubstitution:
+    """Puts symbols of these names in the place of `sizes` that `independent_sizes` gave."""
+    whole = {size: sym(name) for size, name in zip(sizes, names, strict=True)}
+    symbols = {name: new for size, new in whole.items() if (name := symbol_of(size)) is not None}
+    return SymbolSubstitution(symbols, whole)

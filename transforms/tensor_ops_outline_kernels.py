@@ -5,8 +5,9 @@ Before: %r = tensor_ops.kernel (%a = %x : tensor<?xf32, #graph.dims<N>>) -> (ten
 After:  %r = tensor_ops.call @relu_0(%x) symbols [N] : ...
         func.func private @relu_0(%0: tensor<?xf32, #graph.dims<s0>>) .. attributes {aicc.kernel, aicc.symbols = ["s0"]}
 
-Symbols get canonical names in order of first appearance; kernels whose text is then the same (names of values and
-locations left out) are one function. A constant of one element, or of equal elements, becomes part of the kernel;
+Symbols get canonical names in order of first appearance, and so do sizes such as `floordiv(N,8)` where no other size of
+the kernel has a symbol of theirs; kernels whose text is then the same (names of values and locations left out) are one
+function. A constant of one element, or of equal elements, becomes part of the kernel;
 larger ones stay arguments. Numbers that alone tell otherwise equal kernels apart, such as the scales of a quantised
 model's layers, stay arguments too: one function is compiled, not one for each layer. The call has the location of the
 group.
@@ -36,11 +37,11 @@ from xdsl.printer import Printer
 from xdsl.rewriter import Rewriter
 
 from aicc.dialects.graph.constants import ConstantOp
-from aicc.dialects.graph.dims import sym, tensor_of
+from aicc.dialects.graph.dims import SymExpr, tensor_of
 from aicc.dialects.graph.interfaces import FusionKind, TypedOp
 from aicc.dialects.tensor_ops.ops import KERNEL_ATTRIBUTE, SYMBOLS_ATTRIBUTE, CallOp, KernelOp
 from aicc.transforms.graph_functions import main_functions
-from aicc.transforms.symbols import SymbolSubstitution, symbols_in_block
+from aicc.transforms.symbols import independent_sizes, renaming, sizes_in_block
 
 _MOST_NAMES = 4
 """Ops that a kernel is named after, at most."""
@@ -99,22 +100,22 @@ class Outliner:
         """Replaces `kernel` by a call, which passes the constants at the positions `kept`."""
         move_in_constants(kernel, kept)
         block = kernel.body.block
-        symbols = symbols_in_block(block)
+        sizes = independent_sizes(sizes_in_block(block))
         stem = kernel_stem(block)
-        function = self._make_function(kernel, symbols)
+        function = self._make_function(kernel, sizes)
         text = _text(function, self.types)
         if text not in self.made:
             self.made[text] = name = self._fresh_name(stem)
             function.properties["sym_name"] = StringAttr(name)
             self.module.body.block.add_op(function)
-        call = CallOp(self.made[text], kernel.inputs, kernel.result_types, [sym(name) for name in symbols])
+        call = CallOp(self.made[text], kernel.inputs, kernel.result_types, sizes)
         call.location = kernel.location
         for old, new in zip(kernel.results, call.results, strict=True):
             new.name_hint = old.name_hint
         Rewriter.replace_op(kernel, call)
 
-    def _make_function(self, kernel: KernelOp, symbols: Sequence[str]) -> FuncOp:
-        """Moves the body of `kernel` into a function with canonical symbols."""
+    def _make_function(self, kernel: KernelOp, sizes: Sequence[SymExpr]) -> FuncOp:
+        """Moves the body of `kernel` into a function with canonical symbols in the place of `sizes`."""
         block = kernel.body.block
         kernel.body.detach_block(block)
         last = block.last_op
@@ -122,11 +123,10 @@ class Outliner:
         returned = ReturnOp(*last.operands)
         returned.location = last.location
         Rewriter.replace_op(last, returned, [])
-        canonical = [f"s{i}" for i in range(len(symbols))]
+        canonical = [f"s{i}" for i in range(len(sizes))]
         input_types = [arg.type for arg in block.args]
         function = FuncOp("", (input_types, kernel.result_types), Region(block), StringAttr("private"))
-        substitution = SymbolSubstitution({old: sym(new) for old, new in zip(symbols, canonical, strict=True)})
-        substitution.apply(function)
+        renaming(sizes, canonical).apply(function)
         _drop_names(function.body)
         function.attributes[KERNEL_ATTRIBUTE] = UnitAttr()
         function.attributes[SYMBOLS_ATTRIBUTE] = ArrayAttr([StringAttr(name) for name in canonical])

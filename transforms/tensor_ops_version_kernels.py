@@ -5,8 +5,8 @@
 Of kernels that suit large sizes, those waste most of their work on small ones that vectorise along such a size:
 products whose columns are of unknown number (queries by keys) are computed in several vectors of columns, and packed
 for that. Images of one or two rows or columns are other such sizes, of convolutions (`convolution_versions`), and 1 is
-one of what moves data from one order into another, where that makes both orders the same. A kernel with more than
-`MOST_WEIGHTS` bytes of constants is left alone.
+one of what moves data from one order into another, where that makes both orders the same. A kernel whose constants are
+too large to be kept in another order, too, is left alone (`SpareWeights`).
 """
 
 from __future__ import annotations
@@ -22,8 +22,9 @@ from xdsl.passes import ModulePass
 
 from aicc.dialects.graph.dims import symbol_of
 from aicc.dialects.tensor_ops import StructuredOp
-from aicc.transforms.convolution_versions import add_thin_versions
-from aicc.transforms.kernel_versions import MOST_WEIGHTS, KernelVersions, Sizes, calls_of, constant_bytes, kernels_of
+from aicc.transforms.convolution_versions import add_thin_versions, thin_images
+from aicc.transforms.kernel_versions import KernelVersions, Sizes, SpareWeights, calls_of, kernels_of
+from aicc.transforms.target_facts import facts_of
 from aicc.transforms.tensor_ops_constants import constant_arguments
 
 MOST_SIZE = 4
@@ -78,18 +79,21 @@ class TensorOpsVersionKernelsPass(ModulePass):
     most: int = MOST_SIZE
     """The largest size that is small."""
 
+    target: str = "host"
+    """Machine to decide for: `host`, `generic`, or a name that the back end knows."""
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         constants, calls, versions = constant_arguments(op), calls_of(op), KernelVersions(op)
+        spare = SpareWeights(facts_of(self.target))
         for function in kernels_of(op):
             given = constants.get(function.sym_name.data, frozenset[int]())
             here = calls.get(function.sym_name.data, [])
-            if not here or constant_bytes(function, given) > MOST_WEIGHTS:
+            small, flat = next(_small_symbols(function), None), next(_flat_symbols(function), None)
+            thin = any(True for _ in thin_images(function, given))
+            if not here or not (thin or small or flat) or not spare.suffice_for(function, here, given):
                 continue
-            if (symbol := next(_small_symbols(function), None)) is not None:
-                versions.add(function, here, Sizes(symbol, self.most), "small")
-                continue
-            if add_thin_versions(versions, function, here, given):
-                continue
-            if (symbol := next(_flat_symbols(function), None)) is not None:
-                versions.add(function, here, Sizes(symbol, 1, alone=True), "flat")
+            if small is not None:
+                versions.add(function, here, Sizes(small, self.most), "small")
+            elif not add_thin_versions(versions, function, here, given) and flat is not None:
+                versions.add(function, here, Sizes(flat, 1, alone=True), "flat")
         versions.merge_equal()

@@ -15,7 +15,7 @@ from math import lcm
 from xdsl.dialects.builtin import ModuleOp
 
 from aicc.dialects.graph.dims import symbol_of
-from aicc.transforms.kernel_versions import MOST_WEIGHTS, KernelVersions, Sizes, constant_bytes
+from aicc.transforms.kernel_versions import KernelVersions, Sizes, SpareWeights
 from aicc.transforms.target_facts import TargetFacts
 from aicc.transforms.winograd_candidates import Candidate
 from aicc.transforms.winograd_cost import ConvolutionSize, choose_outputs
@@ -49,13 +49,14 @@ def add_versions(
 
     `sizes`: what is reckoned with for each of `found`.
     """
-    versions, seen = KernelVersions(module), set[str]()
+    versions, spare, seen = KernelVersions(module), SpareWeights(facts), set[str]()
     added = False
     for one, size in zip(found, sizes, strict=True):
         name = one.function.sym_name.data
-        if name in seen or constant_bytes(one.function, one.constants) > MOST_WEIGHTS:
-            continue
+        small_images = list(_small_images(one, size, facts)) if name not in seen else ()
         seen.add(name)
-        for small, suffix in _small_images(one, size, facts):
+        if not small_images or not spare.suffice_for(one.function, one.calls, one.constants):
+            continue
+        for small, suffix in small_images:
             added = versions.add(one.function, one.calls, small, suffix) is not None or added
     return added

@@ -1,12 +1,12 @@
 // RUN: aicc-opt %s -p tensor-ops-outline-kernels | filecheck %s
 // RUN: aicc-opt %s -p tensor-ops-outline-kernels --print-debuginfo | filecheck %s --check-prefix=LOC
 
-// Kernels that differ in names, symbols and locations only are one function; the symbols are passed.
+// Kernels that differ in names, sizes and locations only are one function; the sizes are passed.
 // CHECK-LABEL: func.func @main(
 // CHECK-SAME:    %[[X:[a-z0-9]+]]: tensor<?x4xf32, #graph.dims<N>>, %[[Y:[a-z0-9]+]]: tensor<?x4xf32, #graph.dims<2*M+N>>
 // CHECK-NEXT:    %[[A:.*]] = tensor_ops.call @neg_exp_0(%[[X]]) symbols [N] : (tensor<?x4xf32, #graph.dims<N>>) -> tensor<?x4xf32, #graph.dims<N>>
 // CHECK-NEXT:    %[[B:.*]] = tensor_ops.call @neg_exp_0(%[[A]]) symbols [N]
-// CHECK-NEXT:    %[[C:.*]] = tensor_ops.call @neg_exp_1(%[[Y]]) symbols [M, N]
+// CHECK-NEXT:    %[[C:.*]] = tensor_ops.call @neg_exp_0(%[[Y]]) symbols [2*M+N]
 // CHECK-NEXT:    func.return %[[B]], %[[C]]
 // LOC: tensor_ops.call @neg_exp_0({{.*}} loc("first")
 // LOC: tensor_ops.call @neg_exp_0({{.*}} loc("second")
@@ -27,6 +27,29 @@ func.func @main(%x: tensor<?x4xf32, #graph.dims<N>>, %y: tensor<?x4xf32, #graph.
     tensor_ops.yield %e : tensor<?x4xf32, #graph.dims<2*M+N>>
   }
   func.return %b, %c : tensor<?x4xf32, #graph.dims<N>>, tensor<?x4xf32, #graph.dims<2*M+N>>
+}
+
+// A size is not passed whose range tells something, nor one that another size of the kernel has a symbol of.
+// CHECK-LABEL: func.func @ranges(
+// CHECK:         tensor_ops.call @neg_exp_1(%{{.*}}) symbols [N]
+// CHECK:         tensor_ops.call @neg_exp_2(%{{.*}}) symbols [N]
+// CHECK:         tensor_ops.call @concat_0(%{{.*}}) symbols [N]
+func.func @ranges(%x: tensor<?xf32, #graph.dims<min(4,N)>>, %y: tensor<?xf32, #graph.dims<N+1>>, %u: tensor<?xf32, #graph.dims<floordiv(N,8)>>, %v: tensor<?xf32, #graph.dims<N>>) -> (tensor<?xf32, #graph.dims<min(4,N)>>, tensor<?xf32, #graph.dims<N+1>>, tensor<?xf32, #graph.dims<N+floordiv(N,8)>>) {
+  %a = tensor_ops.kernel (%p = %x : tensor<?xf32, #graph.dims<min(4,N)>>) -> (tensor<?xf32, #graph.dims<min(4,N)>>) {
+    %n = graph.neg %p : tensor<?xf32, #graph.dims<min(4,N)>> -> tensor<?xf32, #graph.dims<min(4,N)>>
+    %e = graph.exp %n : tensor<?xf32, #graph.dims<min(4,N)>> -> tensor<?xf32, #graph.dims<min(4,N)>>
+    tensor_ops.yield %e : tensor<?xf32, #graph.dims<min(4,N)>>
+  }
+  %b = tensor_ops.kernel (%p = %y : tensor<?xf32, #graph.dims<N+1>>) -> (tensor<?xf32, #graph.dims<N+1>>) {
+    %n = graph.neg %p : tensor<?xf32, #graph.dims<N+1>> -> tensor<?xf32, #graph.dims<N+1>>
+    %e = graph.exp %n : tensor<?xf32, #graph.dims<N+1>> -> tensor<?xf32, #graph.dims<N+1>>
+    tensor_ops.yield %e : tensor<?xf32, #graph.dims<N+1>>
+  }
+  %c = tensor_ops.kernel (%p = %u : tensor<?xf32, #graph.dims<floordiv(N,8)>>, %q = %v : tensor<?xf32, #graph.dims<N>>) -> (tensor<?xf32, #graph.dims<N+floordiv(N,8)>>) {
+    %n = graph.concat %p, %q {axis = 0} : tensor<?xf32, #graph.dims<floordiv(N,8)>>, tensor<?xf32, #graph.dims<N>> -> tensor<?xf32, #graph.dims<N+floordiv(N,8)>>
+    tensor_ops.yield %n : tensor<?xf32, #graph.dims<N+floordiv(N,8)>>
+  }
+  func.return %a, %b, %c : tensor<?xf32, #graph.dims<min(4,N)>>, tensor<?xf32, #graph.dims<N+1>>, tensor<?xf32, #graph.dims<N+floordiv(N,8)>>
 }
 
 // One element, or equal elements that go into elementwise ops, become part of the kernel; others are arguments.
@@ -137,8 +160,16 @@ func.func private @add_0()
 // CHECK-NEXT:    func.return %[[E]]
 
 // CHECK-LABEL: func.func private @neg_exp_1(
-// CHECK-SAME:    tensor<?x4xf32, #graph.dims<2*s0+s1>>
-// CHECK-SAME:    attributes {aicc.kernel, aicc.symbols = ["s0", "s1"]}
+// CHECK-SAME:    tensor<?xf32, #graph.dims<min(4,s0)>>
+// CHECK-SAME:    attributes {aicc.kernel, aicc.symbols = ["s0"]}
+
+// CHECK-LABEL: func.func private @neg_exp_2(
+// CHECK-SAME:    tensor<?xf32, #graph.dims<s0+1>>
+// CHECK-SAME:    attributes {aicc.kernel, aicc.symbols = ["s0"]}
+
+// CHECK-LABEL: func.func private @concat_0(
+// CHECK-SAME:    %{{[a-z0-9]+}}: tensor<?xf32, #graph.dims<floordiv(s0,8)>>, %{{[a-z0-9]+}}: tensor<?xf32, #graph.dims<s0>>)
+// CHECK-SAME:    attributes {aicc.kernel, aicc.symbols = ["s0"]}
 
 // CHECK-LABEL: func.func private @matmul_add_mul_0(
 // CHECK-DAG:     graph.constant dense<4.000000e+00> : tensor<f32>
