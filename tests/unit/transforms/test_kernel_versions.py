@@ -74,6 +74,30 @@ def test_all_small_sizes(model: Model, batch: int) -> None:
         np.testing.assert_allclose(result, expected, rtol=0, atol=1e-3 * np.abs(expected).max(initial=1.0) / 10)
 
 
+def test_weights_of_versions_in_a_part_of_the_cache() -> None:
+    """More than may be kept twice for nothing, of an image whose size is half of what the caller gives."""
+    rng = np.random.default_rng(3)
+    w = rng.standard_normal((128, 64, 3, 3)).astype(np.float32)
+    nodes = [
+        helper.make_node("MaxPool", ["x"], ["half"], kernel_shape=[2, 2], strides=[2, 2]),
+        helper.make_node("Conv", ["half", "w"], ["y"], pads=[1] * 4),
+    ]
+    inputs, outputs = (
+        [helper.make_tensor_value_info(name, TensorProto.FLOAT, ["n", channels, *sizes])]
+        for name, channels, sizes in (("x", 64, ("h", "w")), ("y", 128, ("a", "b")))
+    )
+    graph = helper.make_graph(nodes, "g", inputs, outputs, [numpy_helper.from_array(w, "w")])
+    proto: onnx.ModelProto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
+    model = aicc.compile(proto, threads=1)
+    for rows, columns in product(SIZES, SIZES):
+        x = rng.standard_normal((2, 64, 2 * rows + rows % 2, 2 * columns)).astype(np.float32)
+        half = x[:, :, : 2 * rows].reshape(2, 64, rows, 2, columns, 2).max(axis=(3, 5), initial=-np.inf)
+        expected = convolved(half, w)
+        result = model.run({"x": x})["y"]
+        assert result.shape == expected.shape
+        np.testing.assert_allclose(result, expected, rtol=0, atol=1e-4 * np.abs(expected).max(initial=1.0))
+
+
 def test_infinite_weights_reach_the_padding() -> None:
     first, second = weights()
     first[3, 0, 0, 2] = np.inf
