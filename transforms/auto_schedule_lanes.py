@@ -423,9 +423,22 @@ def _rest_steps(kernel: Kernel, plan: LanePlan, beside: int) -> list[int]:
     vectors, most = plan.tile.vectors * beside, kernel.facts.vector_registers
     fitting = [step for step in REST_ROWS[:-1] if plan.cost.fits(step, vectors, most)]
     steps = [step for step in (*fitting, REST_ROWS[-1]) if step < plan.tile.rows]
+    if beside == 1:
+        steps = [*_whole_rests(plan), *steps]
     # Each step but the last must make full tiles and leave some over; what is known of the rows may rule that out.
     counts = count_rest_nests(plan.row.op, [plan.tile.rows, *steps[:-1]])
     return steps if counts == [2] * max(1, len(steps)) else steps[-1:]
+
+
+def _whole_rests(plan: LanePlan) -> list[int]:
+    """
+    Numbers of rows left over, descending, that are better done at once than by `REST_ROWS`: these have too few sums to
+    keep the ports busy, and each reads all weights.
+    """
+    rows, ports = plan.tile.rows, plan.cost.facts.fma_ports
+    by_rows = [0.0, *(plan.cost.cycles(count, plan.tile.vectors, ports=ports) for count in range(1, rows + 1))]
+    rests = range(rows - 1, REST_ROWS[0], -1)
+    return [rest for rest in rests if by_rows[rest] < PAIRED * rest_cost(rest, rows, by_rows)]
 
 
 def _join_rest(kernel: Kernel, joined: Sequence[Level], handles: Sequence[SSAValue]) -> list[SSAValue]:
@@ -480,33 +493,15 @@ def _vectorize(
             if around is not None:
                 _, *within = writer.interchange([*around, chosen[0]], [1, 2, 0])
                 chosen = [*within, chosen[1]]
-            chosen = _tile_rest(writer, chosen, rest_steps, len(positions), around is None and _pairs_rest(plan))
+            chosen = _tile_rest(writer, chosen, rest_steps, len(positions))
         writer.vectorize(chosen)
 
 
-def _pairs_rest(plan: LanePlan) -> bool:
-    """Whether a row that the most rows at a time leave alone is better done with those of a tile of them."""
-    most, *others = REST_ROWS
-    ports = plan.cost.facts.fma_ports
-    by_rows = [0.0, *(plan.cost.cycles(count, plan.tile.vectors, ports=ports) for count in range(1, most + 1))]
-    together, left = 0.0, most + 1
-    for step in others:
-        together, left = together + left // step * by_rows[step], left % step
-    return not left and plan.tile.rows > most + 1 and together < PAIRED * (by_rows[most] + by_rows[1])
-
-
-def _tile_rest(
-    writer: ScheduleWriter, loops: Sequence[SSAValue], steps: Sequence[int], nests: int, pairs: bool
-) -> list[SSAValue]:
-    """
-    Tiles rows left over in so many nests, and makes tiles axes but those of the last step, whose axes it returns. One
-    row that `REST_ROWS` leave over may be done with a tile of the most (`pairs`).
-    """
+def _tile_rest(writer: ScheduleWriter, loops: Sequence[SSAValue], steps: Sequence[int], nests: int) -> list[SSAValue]:
+    """Tiles rows left over in so many nests, and makes tiles axes but those of the last step, whose axes it returns."""
     chosen = list(loops)
     for step in steps:
-        tails = ["pair" if pairs and step == REST_ROWS[0] else "peel", *("peel" for _ in chosen[1:])]
-        sizes = [step, *(1 for _ in chosen[1:])]
-        rest = writer.tile(chosen, sizes, tails if "pair" in tails else None, "rows left over")
+        rest = writer.tile(chosen, [step, *(1 for _ in chosen[1:])], None, "rows left over")
         inside = [*rest.outers[1:], rest.inners[0]]
         chosen = writer.interchange(inside, [len(inside) - 1, *range(len(inside) - 1)])
         if step != steps[-1]:
