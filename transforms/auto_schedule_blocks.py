@@ -34,6 +34,7 @@ from aicc.transforms.auto_schedule_elementwise import collapsible
 from aicc.transforms.auto_schedule_fuse import fuse_neighbours, top_loops
 from aicc.transforms.loops_buffers import shrink_buffers
 from aicc.transforms.loops_collapse import collapse_loops
+from aicc.transforms.loops_cost import BYTES_PER_CYCLE
 from aicc.transforms.loops_dependence import root_of
 from aicc.transforms.loops_facts import Access, Loop, Nest, analyse_nest, guess
 from aicc.transforms.loops_fuse import fuse_loops
@@ -52,6 +53,9 @@ few blocks threads share what is in them.
 
 SHARE = 0.25
 """Part of the second-level cache that the intermediates of a block may take; inputs need the rest."""
+
+HELD = 0.8
+"""Part of a cache that data may take and be found there again."""
 
 TILES_PER_CORE = 4
 """Blocks per core that there should be, for threads to share them evenly."""
@@ -266,6 +270,9 @@ class Fusion:
         outer, block = self._choose()
         if not outer:
             return
+        if self._rereads(outer, block):
+            self.kernel.apart.update(member.top.label.data for member in self.members if self._weights([member]))
+            return
         chains = [self._prepare(member, outer, block) for member in self.members]
         anchors = [any(member.reuses(member.shared[row]) for row in self.rows) for member in self.members]
         self._fuse_rows(self._fuse(chains), anchors)
@@ -295,6 +302,37 @@ class Fusion:
                 block = size
                 break
         return [*outer, *rows], block
+
+    def _rereads(self, outer: Sequence[int], block: int) -> bool:
+        """
+        Whether reading weights that the second-level cache does not hold anew for each block takes longer than writing
+        what the members hand to each other, and reading it again, as a whole.
+        """
+        facts, first = self.kernel.facts, self.members[0]
+        weights = self._weights(self.members)
+        if weights <= HELD * facts.l2_bytes:
+            return False
+        trips = [first.shared[position].trips for position in outer]
+        blocks = prod(trips[:-1]) * -(-trips[-1] // max(block, 1))
+        handed = self._bytes_per_row() * prod(loop.trips for loop in first.shared)
+        known = all(isinstance(loop.extent, int) for loop in first.shared)
+        # Of unknown size, small images are where reading the weights matters most.
+        apart = 2 * handed / self._bytes_per_cycle(weights + handed if known else weights)
+        return (blocks - 1) * weights / self._bytes_per_cycle(weights) > apart
+
+    def _weights(self, members: Sequence[Member]) -> int:
+        """Bytes of what the members read again for each block, whole."""
+        buffers = {
+            access.memref: access.bytes * prod(map(guess, access.dims))
+            for member in members
+            for access in member.nest.loads
+            if member.nest.chains and not any(map(access.depends, member.shared))
+        }
+        return sum(buffers.values())
+
+    def _bytes_per_cycle(self, size: int) -> float:
+        """What a core reads of so many bytes again and again that the second-level cache does not hold."""
+        return BYTES_PER_CYCLE[1 if size <= HELD * self.kernel.facts.l3_bytes else 2]
 
     def _bytes_per_row(self) -> int:
         """Bytes of what the members hand to each other, for one iteration of all shared loops."""

@@ -37,6 +37,9 @@ class Kernel:
     packed: set[int] = field(default_factory=set[int])
     """Buffers that the schedule has packed."""
 
+    apart: set[str] = field(default_factory=set[str])
+    """Nests, by their outermost loop, that are better not fused with others."""
+
     def buffer_position(self, memref: SSAValue) -> int | None:
         """The position of an input, or of what a view looks at, among the kernel's buffers; `None` for any other."""
         memref = root_of(memref)

@@ -94,7 +94,7 @@ def _rows_written_together(kernel: Kernel, first: Nest, second: Nest) -> int:
 def _common_depth(kernel: Kernel, first: tuple[ForOp, Nest | None], second: tuple[ForOp, Nest | None]) -> int:
     """How many leading loops of two neighbouring nests are to become one; 0: none."""
     (x, a), (y, b) = first, second
-    if a is None or b is None:
+    if a is None or b is None or not kernel.apart.isdisjoint((x.label.data, y.label.data)):
         return 0
     shared = _shared_rows(a, b)
     return shared if _feeds(x, y) else min(shared, _rows_written_together(kernel, a, b))

@@ -16,7 +16,7 @@ from math import gcd, prod
 
 from xdsl.ir import SSAValue
 
-from aicc.dialects.graph.dims import lower_bound
+from aicc.dialects.graph.dims import lower_bound, symbols_of
 from aicc.dialects.schedule.ops import TileOp
 from aicc.transforms.auto_schedule_common import (
     Kernel,
@@ -71,7 +71,7 @@ REST_UNEVEN = 0.05
 """What threads may wait for each other so that rows left over use weights that are in cache."""
 
 SYMBOLIC_ROWS = 1.25
-"""What rows along a loop of symbolic extent cost more: there may be too few of them, as in a batch of one image."""
+"""What rows along a loop whose extent is one symbol cost more: there may be too few, as in a batch of one image."""
 
 PAIRED = 0.95
 """What a full tile of rows and one more take together, in times what they take one after the other, to be worth it."""
@@ -200,7 +200,7 @@ def plan_lanes(kernel: Kernel, nest: Nest, lane: Loop) -> LanePlan:
         for loop in nest.parallel:
             if loop is not lane and loop is not row:
                 others *= loop.trips
-        if not known and tile.rows > 1:
+        if row is not None and not known and tile.rows > 1 and len(symbols_of([row.extent or 0])) < 2:
             others *= SYMBOLIC_ROWS
         total = replace(tile, cycles=tile.cycles * others, unit_cycles=tile.unit_cycles * others)
         if (
@@ -285,7 +285,9 @@ def _best_order(
     vectors = -(-inner[plan.lane] // plan.width)
     steps = max(1, nest.iterations // prod(loop.trips for loop in nest.parallel))
     tile_cycles = plan.cost.cycles(1 if row is None else inner[row], vectors) * steps
-    fixed = [level for level in levels if level.trips == 1]
+    # Where full tiles of a block are one at most, what is left over can do several tiles of lanes at once.
+    single = [level for level in levels if level.trips == 1 and level.loop is row and level.loop.limit]
+    fixed = [level for level in levels if level.trips == 1 and level not in single]
     free = [level for level in levels if level.trips > 1]
     # More loops than this are not permuted: the outer ones stay where they are.
     kept, free = free[:-MOST_PERMUTED], free[-MOST_PERMUTED:]
@@ -320,7 +322,7 @@ def _best_order(
             if best is None or cost < best[0] * 0.995:
                 best = (cost, order, block)
     assert best is not None
-    return (*fixed, *kept, *best[1]), best[2]
+    return (*fixed, *kept, *best[1], *single), best[2]
 
 
 def _rows_inside(order: Sequence[Level], plan: LanePlan) -> bool:
@@ -410,7 +412,8 @@ def _rest_tiles(kernel: Kernel, plan: LanePlan, joined: Sequence[Level]) -> int:
         return 1
     vectors, most = plan.tile.vectors, kernel.facts.vector_registers
     wanted = -(-kernel.facts.fma_ports * FMA_LATENCY // (fewest * plan.cost.accumulators * vectors))
-    if plan.lane.trips // plan.lanes % wanted or not plan.cost.fits(fewest, vectors * wanted, most):
+    wanted = max(count for count in range(1, wanted + 1) if plan.lane.trips // plan.lanes % count == 0)
+    if wanted == 1 or not plan.cost.fits(fewest, vectors * wanted, most):
         return 1
     trips = prod(certain_trips(level.loop, level.trips) for level in joined) // wanted
     return wanted if trips % kernel.facts.cores == 0 or trips >= SHARES * kernel.facts.cores else 1

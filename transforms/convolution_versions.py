@@ -46,7 +46,7 @@ def thin_images(function: FuncOp, constants: frozenset[int]) -> Iterator[Sizes]:
                 continue
             for dilated in range(1, MOST_THIN + 1):
                 count, alone = dilated * axis.dilation, axis.dilation == 1
-                sizes = Sizes(symbol, count, alone, told=alone)
+                sizes = Sizes(dims[axis.result], count, alone, told=alone)
                 if sizes not in seen and len(kept_taps(axis, taps, count, count)) < taps:
                     seen.add(sizes)
                     yield sizes
@@ -60,7 +60,7 @@ def _leave_out_padding(function: FuncOp, calls: Sequence[CallOp], constants: fro
     for windows, weight in _windows(function, constants):
         owners = [call.arguments[weight].owner for call in calls]
         if all(isinstance(owner, ConstantOp) and bool(np.isfinite(constant_array(owner)).all()) for owner in owners):
-            leave_out_taps(windows, {sizes.symbol: sizes.most})
+            leave_out_taps(windows, {sizes.size: sizes.most})
 
 
 def add_thin_versions(

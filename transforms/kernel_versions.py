@@ -25,7 +25,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.rewriter import InsertPoint
 
-from aicc.dialects.graph.dims import Dim, dim_min, dims_of, is_tensor, lower_bound, substitute, sym, tensor_of
+from aicc.dialects.graph.dims import Dim, dim_min, dims_of, is_tensor, lower_bound, substitute, symbol_of, tensor_of
 from aicc.dialects.graph.dtypes import numpy_dtype
 from aicc.dialects.tensor_ops import CallOp, SizeOp, ViewOp
 from aicc.dialects.tensor_ops.ops import KERNEL_ATTRIBUTE, VERSION_ATTRIBUTE, function_symbols
@@ -43,8 +43,8 @@ CACHE_SHARE = 2
 class Sizes:
     """The sizes that a version is for."""
 
-    symbol: str
-    """Of the kernel."""
+    size: Dim
+    """Of the kernel: a symbol, or what several make together."""
     most: int
     """The largest one."""
     alone: bool = False
@@ -55,11 +55,15 @@ class Sizes:
     """A size of the kernel that it must be less than, too."""
 
     @property
-    def dim(self) -> Dim:
-        """What stands for the symbol in the version."""
-        if not self.told:
-            return sym(self.symbol)
-        return self.most if self.alone else dim_min(sym(self.symbol), self.most)
+    def symbol(self) -> str | None:
+        """The symbol that is of that size, if it is one."""
+        return symbol_of(self.size)
+
+    def known(self) -> dict[str, Dim]:
+        """What stands for symbols in the version."""
+        if not self.told or self.symbol is None:
+            return {}
+        return {self.symbol: self.most if self.alone else dim_min(self.size, self.most)}
 
 
 @dataclass(frozen=True)
@@ -127,15 +131,16 @@ class KernelVersions:
 
         `suffix` is what its name ends in.
         """
-        place = function_symbols(function).index(sizes.symbol)
-        chosen = [call for call in calls if (lower_bound(call.symbols.data[place]) or 0) <= sizes.most]
+        formal = function_symbols(function)
+        given = {call: substitute(sizes.size, dict(zip(formal, call.symbols.data, strict=True))) for call in calls}
+        chosen = {call: size for call, size in given.items() if (lower_bound(size) or 0) <= sizes.most}
         if not chosen:
             return None
         version = function.clone()
         version.properties["sym_name"] = StringAttr(self._name(f"{function.sym_name.data}_{suffix}"))
-        SymbolSubstitution({sizes.symbol: sizes.dim}).apply(version)
+        SymbolSubstitution(sizes.known()).apply(version)
         self._module.body.block.insert_op_after(version, function)
-        made = Version(version, [_choose(call, version, call.symbols.data[place], sizes) for call in chosen])
+        made = Version(version, [_choose(call, version, size, sizes) for call, size in chosen.items()])
         self._made.append(made)
         return made
 

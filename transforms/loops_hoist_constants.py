@@ -103,7 +103,7 @@ class Hoisting:
     """Bytes of results that may still move."""
 
     hoisted: set[Operation] = field(default_factory=set[Operation])
-    """The calls that are moved, once all are known."""
+    """Those calls."""
 
     filled: dict[SSAValue, CallOp] = field(default_factory=dict[SSAValue, CallOp])
     """Buffers of main that moved calls fill, in order."""
@@ -118,7 +118,6 @@ class Hoisting:
                 self._try_call(op)
         if not self.calls:
             return False
-        self.hoisted.update(self.calls.values())
         for call in self.calls.values():
             call.detach()
         self._provide_results()
@@ -144,8 +143,13 @@ class Hoisting:
         size = sum(map(_known_bytes, outputs))
         if size > self.spared:
             return
+        # What only moved calls read is gone when `@prepare` is.
+        for value in {value for value in inputs if value in self.filled}:
+            if all(use.operation in self.hoisted for use in value.uses if use.operation is not call):
+                self.spared += _known_bytes(value)
         self.spared -= size
         self.calls[key] = call
+        self.hoisted.add(call)
         self.filled.update(dict.fromkeys(outputs, call))
 
     def _is_constant(self, value: SSAValue) -> bool:

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from xdsl.ir.affine import AffineDimExpr, AffineMap
 
-from aicc.dialects.graph.dims import Dim, ShapeAttr, dims_of, symbol_of
+from aicc.dialects.graph.dims import Dim, ShapeAttr, dims_of
 from aicc.dialects.tensor_ops.affine import substitute
 from aicc.transforms.tensor_ops_convolution import WindowAxis, Windows
 from aicc.transforms.tensor_ops_editing import operands_of, set_operands
@@ -25,9 +25,9 @@ def kept_taps(axis: WindowAxis, taps: int, count: int, size: int) -> range:
     return range(first, last + 1) if first <= last else range(taps)
 
 
-def leave_out_taps(windows: Windows, most: Mapping[str, int]) -> None:
+def leave_out_taps(windows: Windows, most: Mapping[Dim, int]) -> None:
     """
-    Leaves out first and last taps in the padding of every window, where symbols are `most` these numbers.
+    Leaves out first and last taps in the padding of every window, where sizes are `most` these numbers.
 
     Weights must be finite: 0 times them is 0 then.
     """
@@ -35,11 +35,11 @@ def leave_out_taps(windows: Windows, most: Mapping[str, int]) -> None:
         _leave_out(windows, axis, most)
 
 
-def _most(dim: Dim, most: Mapping[str, int]) -> int | None:
-    return dim if isinstance(dim, int) else most.get(symbol_of(dim) or "")
+def _most(dim: Dim, most: Mapping[Dim, int]) -> int | None:
+    return dim if isinstance(dim, int) else most.get(dim)
 
 
-def _leave_out(windows: Windows, axis: WindowAxis, most: Mapping[str, int]) -> None:
+def _leave_out(windows: Windows, axis: WindowAxis, most: Mapping[Dim, int]) -> None:
     op = windows.op
     count, taps = _most(op.dims[axis.result], most), op.dims[axis.tap]
     size = _most(dims_of(op.inputs[windows.image].type)[axis.axis], most)

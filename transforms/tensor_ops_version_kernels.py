@@ -20,7 +20,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir.affine import AffineDimExpr
 from xdsl.passes import ModulePass
 
-from aicc.dialects.graph.dims import symbol_of
+from aicc.dialects.graph.dims import sym, symbol_of
 from aicc.dialects.tensor_ops import StructuredOp
 from aicc.transforms.convolution_versions import add_thin_versions, thin_images
 from aicc.transforms.kernel_versions import KernelVersions, Sizes, SpareWeights, calls_of, kernels_of
@@ -93,7 +93,7 @@ class TensorOpsVersionKernelsPass(ModulePass):
             if not here or not (thin or small or flat) or not spare.suffice_for(function, here, given):
                 continue
             if small is not None:
-                versions.add(function, here, Sizes(small, self.most), "small")
+                versions.add(function, here, Sizes(sym(small), self.most), "small")
             elif not add_thin_versions(versions, function, here, given) and flat is not None:
-                versions.add(function, here, Sizes(flat, 1, alone=True), "flat")
+                versions.add(function, here, Sizes(sym(flat), 1, alone=True), "flat")
         versions.merge_equal()

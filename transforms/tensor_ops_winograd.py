@@ -33,10 +33,10 @@ F(4x4), as tests check. A NaN or an infinity in the input makes all results of t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ArrayAttr, FunctionType, IntegerAttr, ModuleOp, UnitAttr, i64
+from xdsl.dialects.builtin import ArrayAttr, FunctionType, IntegerAttr, ModuleOp, StringAttr, UnitAttr, i64
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, BlockArgument, Region
 from xdsl.passes import ModulePass
@@ -45,7 +45,7 @@ from xdsl.utils.exceptions import PassFailedException
 from aicc.dialects.tensor_ops.ops import KERNEL_ATTRIBUTE, SUM_LENGTH_ATTRIBUTE, SYMBOLS_ATTRIBUTE, CallOp
 from aicc.transforms.target_facts import TargetFacts, facts_of
 from aicc.transforms.tensor_ops_convolution import Convolution
-from aicc.transforms.winograd_candidates import find_candidates
+from aicc.transforms.winograd_candidates import IMAGE_ATTRIBUTE, find_candidates
 from aicc.transforms.winograd_cost import SUM_LENGTHS, choose_for_all, sum_length
 from aicc.transforms.winograd_matrices import POINTS, Winograd, winograd
 from aicc.transforms.winograd_ops import Builder, tiles_of, weight_transform
@@ -61,6 +61,9 @@ class Rewriting:
     outputs: int = 0
     """Outputs per tile and dimension; 0 to decide by cost."""
 
+    makers: dict[str, FuncOp] = field(default_factory=dict[str, FuncOp])
+    """Kernels that transform weights, by their text: what versions of a convolution share is made once."""
+
     def run(self) -> None:
         """Rewrites the convolutions for which it pays."""
         found, sizes = find_candidates(self.module, self.facts)
@@ -69,9 +72,10 @@ class Rewriting:
         chosen = (
             [self.outputs] * len(found)
             if self.outputs
-            else choose_for_all(sizes, [one.uses for one in found], self.facts)
+            else choose_for_all(sizes, [one.weights for one in found], self.facts)
         )
         for one, outputs in zip(found, chosen, strict=True):
+            one.function.attributes.pop(IMAGE_ATTRIBUTE, None)
             if outputs is not None:
                 self._rewrite(one.function, one.calls, one.convolution, one.weight, winograd(outputs))
 
@@ -116,7 +120,7 @@ class Rewriting:
             [arg.type for arg in block.args], function.function_type.outputs.data
         )
         for call in calls:
-            make = CallOp(name, [call.arguments[position]], [transformed])
+            make = CallOp(maker.sym_name.data, [call.arguments[position]], [transformed])
             make.location = call.location
             parent = call.parent
             assert parent is not None
@@ -132,11 +136,14 @@ class Rewriting:
         body.add_ops([columns, result, ReturnOp(result.result)])
         for transform in (columns, result):
             transform.location = convolution.op.location
-        made = FuncOp(name, ([weight.type], [result.result.type]), Region(body), visibility="private")
+        made = FuncOp("", ([weight.type], [result.result.type]), Region(body), visibility="private")
         made.attributes.update({KERNEL_ATTRIBUTE: UnitAttr(), SYMBOLS_ATTRIBUTE: ArrayAttr([])})
         made.location = convolution.op.location
-        self.module.body.block.add_op(made)
-        return made
+        kept = self.makers.setdefault(str(made), made)
+        if kept is made:
+            made.properties["sym_name"] = StringAttr(name)
+            self.module.body.block.add_op(made)
+        return kept
 
 
 @dataclass(frozen=True)

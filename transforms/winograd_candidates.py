@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import BlockArgument
+from xdsl.ir import BlockArgument, SSAValue
+from xdsl.utils.hints import isa
 
 from aicc.dialects.tensor_ops.ops import CallOp
 from aicc.transforms.kernel_versions import calls_of, kernels_of
@@ -22,6 +23,9 @@ from aicc.transforms.winograd_matrices import TAPS
 IMAGE_GUESS = 96
 """Rows and columns that an image of unknown size is taken to have: a whole number of tiles of any size."""
 
+IMAGE_ATTRIBUTE = "aicc.image_side"
+"""Attribute of kernels made for images of other sizes: what to take in the place of `IMAGE_GUESS`."""
+
 
 @dataclass(frozen=True)
 class Candidate:
@@ -35,13 +39,16 @@ class Candidate:
     """Arguments of the kernel that are constant in each call."""
 
     @property
-    def uses(self) -> int:
+    def weights(self) -> frozenset[SSAValue]:
         """Arrays of weights that the kernel is called with."""
-        return len({call.arguments[self.weight.index] for call in self.calls})
+        return frozenset(call.arguments[self.weight.index] for call in self.calls)
 
 
-def convolution_size(convolution: Convolution, facts: TargetFacts) -> ConvolutionSize | None:
-    """What the cost model asks of a convolution; `None` where the algorithm does not apply."""
+def convolution_size(convolution: Convolution, facts: TargetFacts, side: int = IMAGE_GUESS) -> ConvolutionSize | None:
+    """
+    What the cost model asks of a convolution, with `side` rows and columns where they are unknown; `None` where the
+    algorithm does not apply.
+    """
     dims = convolution.op.dims
     if any(dims[tap] != TAPS for tap in convolution.taps) or 0 in dims:
         return None
@@ -49,7 +56,7 @@ def convolution_size(convolution: Convolution, facts: TargetFacts) -> Convolutio
     if not isinstance(channels, int) or not isinstance(out, int):
         return None
     space = (convolution.batch, convolution.row.result, convolution.column.result)
-    batch, rows, columns = (guess(dims[d], IMAGE_GUESS) for d in space)
+    batch, rows, columns = (guess(dims[d], side) for d in space)
     if not isinstance(dims[convolution.batch], int):
         batch = 1
     # Every d-th row and column is an image of its own (`tiles_of`).
@@ -77,7 +84,8 @@ def find_candidates(module: ModuleOp, facts: TargetFacts) -> tuple[list[Candidat
     for function in kernels_of(module):
         name = function.sym_name.data
         for one in candidates(function, calls.get(name, []), constants.get(name, frozenset())):
-            size = convolution_size(one.convolution, facts)
+            side = function.attributes.get(IMAGE_ATTRIBUTE)
+            size = convolution_size(one.convolution, facts, *([side.value.data] if isa(side, IntegerAttr) else []))
             if size is not None:
                 found.append(one)
                 sizes.append(size)

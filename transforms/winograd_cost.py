@@ -15,7 +15,8 @@ Algorithms whose error would be more than `MOST_ERROR` times that of direct summ
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from math import sqrt
 
@@ -145,30 +146,47 @@ def choose_outputs(size: ConvolutionSize, facts: TargetFacts) -> int | None:
     return _cheapest(_worth_it(size, facts))
 
 
-def choose_for_all(sizes: Sequence[ConvolutionSize], uses: Sequence[int], facts: TargetFacts) -> list[int | None]:
+def times_as_long(size: ConvolutionSize, outputs: int, facts: TargetFacts) -> float:
+    """Reckoned cycles of F(outputs x outputs, 3x3) over those of what `choose_outputs` says."""
+    return winograd_cycles(size, outputs, facts) / min(_worth_it(size, facts).values())
+
+
+def choose_for_all(
+    sizes: Sequence[ConvolutionSize], weights: Sequence[Set[Hashable]], facts: TargetFacts
+) -> list[int | None]:
     """
     What `choose_outputs` says of each, or less where their weights would take more memory together than they may
-    (`MOST_GROWTH`). `uses`: how many arrays of weights each has.
+    (`MOST_GROWTH`). `weights`: the arrays of weights that each has; what is made of one for as many outputs is shared.
     """
     options = [_worth_it(size, facts) for size in sizes]
     chosen = list(map(_cheapest, options))
+    transformed = [i for i, outputs in enumerate(chosen) if outputs is not None]
+    kept = Counter((one, chosen[i]) for i in transformed for one in weights[i])
 
-    def weight_bytes(i: int, outputs: int | None) -> int:
-        return uses[i] * _weight_bytes(sizes[i], TAPS if outputs is None else outputs + TAPS - 1)
+    def array_bytes(i: int, outputs: int | None) -> int:
+        return weight_bytes(sizes[i], TAPS if outputs is None else outputs + TAPS - 1)
 
     def saved(i: int, outputs: int | None) -> int:
-        return weight_bytes(i, chosen[i]) - weight_bytes(i, outputs)
+        gone = sum(kept[one, chosen[i]] == 1 for one in weights[i])
+        new = sum((one, outputs) not in kept for one in weights[i])
+        return gone * array_bytes(i, chosen[i]) - new * array_bytes(i, outputs)
 
     def price(step: tuple[int, int | None]) -> float:
         i, outputs = step
-        return uses[i] * (options[i][outputs] - options[i][chosen[i]]) / saved(i, outputs)
+        return len(weights[i]) * (options[i][outputs] - options[i][chosen[i]]) / saved(i, outputs)
 
-    transformed = [i for i, outputs in enumerate(chosen) if outputs is not None]
-    limit = max(facts.l3_bytes, MOST_GROWTH * sum(weight_bytes(i, None) for i in transformed))
-    total = sum(weight_bytes(i, chosen[i]) for i in transformed)
+    plain = {one: array_bytes(i, None) for i in transformed for one in weights[i]}
+    total = sum({(one, chosen[i]): array_bytes(i, chosen[i]) for i in transformed for one in weights[i]}.values())
+    limit = max(facts.l3_bytes, MOST_GROWTH * sum(plain.values()))
     while total > limit:
-        i, outputs = min(((i, less) for i in transformed for less in options[i] if saved(i, less) > 0), key=price)
+        steps = [(i, less) for i in transformed for less in options[i] if less != chosen[i] and saved(i, less) > 0]
+        if not steps:
+            break
+        i, outputs = min(steps, key=price)
         total -= saved(i, outputs)
+        kept.subtract((one, chosen[i]) for one in weights[i])
+        kept.update((one, outputs) for one in weights[i])
+        kept = +kept
         chosen[i] = outputs
     return chosen
 
@@ -179,10 +197,11 @@ def _product_cycles(products: int, facts: TargetFacts) -> float:
 
 def _weight_cycles(size: ConvolutionSize, width: int) -> float:
     """To read weights of so many rows and columns per pair of channels from memory, once."""
-    return _weight_bytes(size, width) / WEIGHT_BYTES_PER_CYCLE
+    return weight_bytes(size, width) / WEIGHT_BYTES_PER_CYCLE
 
 
-def _weight_bytes(size: ConvolutionSize, width: int) -> int:
+def weight_bytes(size: ConvolutionSize, width: int) -> int:
+    """Of weights of so many rows and columns per pair of channels."""
     return width * width * size.channels * size.result_channels * ELEMENT
 
 

@@ -129,7 +129,51 @@ func.func private @images(%n: index, %x: memref<?x64x32xf32, #loops.dims<s0>>, %
 // APPLIED-LABEL: func.func private @batch
 // APPLIED:         loops.for "s0_d0*s0_d1.o"
 // APPLIED:           loops.alloc : memref<24x256xf32>
-func.func private @batch(%n: index, %s: index, %x: memref<?x?x256xf32, #loops.dims<n, s>>, %w: memref<256x512xf32>,
+func.func private @batch(%n: index, %s: index, %x: memref<?x?x256xf32, #loops.dims<n, s>>, %w: memref<256x256xf32>,
+    %out: memref<?x?x256xf32, #loops.dims<n, s>>)
+    attributes {aicc.kernel, aicc.symbols = ["n", "s"], aicc.num_outputs = 1 : i64} {
+  %0 = arith.constant 0.000000e+00 : f32
+  %t = loops.alloc : memref<?x?x256xf32, #loops.dims<n, s>>
+  loops.for "s0_d0" %i = 0 to %n parallel {
+    loops.for "s0_d1" %j = 0 to %s parallel {
+      loops.for "s0_d2" %k = 0 to 256 parallel {
+        %1 = loops.load %x[%i, %j, %k] : memref<?x?x256xf32, #loops.dims<n, s>> to f32
+        %2 = arith.addf %1, %1 : f32
+        loops.store %2, %t[%i, %j, %k] : f32 to memref<?x?x256xf32, #loops.dims<n, s>>
+      }
+    }
+  }
+  loops.for "s1_d0" %i = 0 to %n parallel {
+    loops.for "s1_d1" %j = 0 to %s parallel {
+      loops.for "s1_d2" %c = 0 to 256 parallel {
+        %3 = loops.for "s1_d3" %k = 0 to 256 iter_args(%acc = %0) -> (f32) {
+          %4 = loops.load %t[%i, %j, %k] : memref<?x?x256xf32, #loops.dims<n, s>> to f32
+          %5 = loops.load %w[%k, %c] : memref<256x256xf32> to f32
+          %6 = arith.mulf %4, %5 fastmath<reassoc,contract> : f32
+          %7 = arith.addf %acc, %6 fastmath<reassoc,contract> : f32
+          loops.yield %7 : f32
+        }
+        loops.store %3, %out[%i, %j, %c] : f32 to memref<?x?x256xf32, #loops.dims<n, s>>
+      }
+    }
+  }
+  func.return
+}
+
+// -----
+
+// Weights that the second-level cache does not hold are not read anew for each block, nor for each row: the product is
+// apart, and goes over all rows for each part of the weights.
+// CHECK-LABEL: transform.named_sequence @heavy_schedule
+// CHECK-NOT:     why = "a block stays in cache"
+// CHECK-NOT:     why = "rows stay in cache"
+// CHECK:         %[[LANES:.*]], %{{.*}} = schedule.interchange %[[ROWS:.*]], %{{.*}} {order = array<i64: 1, 0>, why = "least traffic between caches"}
+// CHECK-NOT:     why = "rows stay in cache"
+// CHECK:         transform.yield
+
+// APPLIED-LABEL: func.func private @heavy(
+// APPLIED-NOT:     memref<24x256xf32>
+func.func private @heavy(%n: index, %s: index, %x: memref<?x?x256xf32, #loops.dims<n, s>>, %w: memref<256x512xf32>,
     %out: memref<?x?x512xf32, #loops.dims<n, s>>)
     attributes {aicc.kernel, aicc.symbols = ["n", "s"], aicc.num_outputs = 1 : i64} {
   %0 = arith.constant 0.000000e+00 : f32

@@ -3,7 +3,7 @@
 // RUN: aicc-opt %s -p 'tensor-ops-winograd{target=znver4}' --split-input-file | filecheck %s --check-prefix=ONE
 
 // Versions for at most 24 columns, where they are fewer than the rows: rows of tiles come last there, of which the product
-// has blocks. For two and four rows, and columns, tiles of two.
+// has blocks. For two and four rows, and columns, tiles of two, whose weights they share.
 // CHECK-LABEL: func.func @main
 // CHECK:         %[[SMALL:.*]] = arith.constant 2 : index
 // CHECK:         %[[THIN:.*]] = arith.cmpi eq, %[[W:.*]], %[[SMALL]] : index
@@ -27,7 +27,7 @@
 // CHECK:             %[[SECOND:.*]] = arith.constant 2 : index
 // CHECK:             %[[LOW:.*]] = arith.cmpi eq, %{{.*}}, %[[SECOND]] : index
 // CHECK:             scf.if %[[LOW]]
-// CHECK:               tensor_ops.call @many_low_weights1
+// CHECK:               tensor_ops.call @many_narrow_weights1
 // CHECK:               tensor_ops.call @many_low(%{{.*}}) symbols [N, H, W] {aicc.version}
 // CHECK:             } else {
 // CHECK:               arith.constant 4 : index
@@ -106,4 +106,38 @@ func.func private @thin(%x: tensor<?x?x?x16xf32, #graph.dims<s0, s1, s2>>, %w: t
     tensor_ops.yield %s : f32
   } : (tensor<?x?x?x16xf32, #graph.dims<s0, s1, s2>>, tensor<9x16x3x3xf32>) -> tensor<?x?x?x9xf32, #graph.dims<s0, s1, s2>>
   func.return %y : tensor<?x?x?x9xf32, #graph.dims<s0, s1, s2>>
+}
+
+// -----
+
+// Large weights: directly for images of few pixels, with tiles of two for more of them.
+// CHECK-LABEL: func.func @main
+// CHECK:         %[[AREA:.*]] = tensor_ops.size #graph.shape<H*W>
+// CHECK-NEXT:    %[[FEW:.*]] = arith.constant 25 : index
+// CHECK-NEXT:    %[[TINY:.*]] = arith.cmpi ule, %[[AREA]], %[[FEW]] : index
+// CHECK-NEXT:    scf.if %[[TINY]]
+// CHECK-NEXT:      tensor_ops.call @wide_tiny(%{{.*}}, %w) symbols [N, H, W] {aicc.version}
+// CHECK:           %[[AREA:.*]] = tensor_ops.size #graph.shape<H*W>
+// CHECK-NEXT:      %[[MORE:.*]] = arith.constant 100 : index
+// CHECK-NEXT:      %[[SMALL:.*]] = arith.cmpi ule, %[[AREA]], %[[MORE]] : index
+// CHECK-NEXT:      scf.if %[[SMALL]]
+// CHECK-NEXT:        tensor_ops.call @wide_small_weights1(%w) : (tensor<128x256x3x3xf32>) -> tensor<16x256x128xf32>
+// CHECK-NEXT:        tensor_ops.call @wide_small(
+// CHECK:             tensor_ops.call @wide_weights1(%w)
+// CHECK-NEXT:        tensor_ops.call @wide(
+// CHECK-NOT:       aicc.image_side
+// CHECK-LABEL: func.func private @wide_tiny(
+// CHECK:         over [parallel s0, parallel s1, parallel s2, parallel 128, reduction 3, reduction 3, reduction 256]
+func.func @main(%x: tensor<?x?x?x256xf32, #graph.dims<N, H, W>>) -> tensor<?x?x?x128xf32, #graph.dims<N, H, W>> {
+  %w = tensor_ops.constant dense<1.0> : tensor<128x256x3x3xf32> : tensor<128x256x3x3xf32>
+  %y = tensor_ops.call @wide(%x, %w) symbols [N, H, W] : (tensor<?x?x?x256xf32, #graph.dims<N, H, W>>, tensor<128x256x3x3xf32>) -> tensor<?x?x?x128xf32, #graph.dims<N, H, W>>
+  func.return %y : tensor<?x?x?x128xf32, #graph.dims<N, H, W>>
+}
+func.func private @wide(%x: tensor<?x?x?x256xf32, #graph.dims<s0, s1, s2>>, %w: tensor<128x256x3x3xf32>) -> tensor<?x?x?x128xf32, #graph.dims<s0, s1, s2>> attributes {aicc.kernel, aicc.symbols = ["s0", "s1", "s2"]} {
+  %y = tensor_ops.structured (%x as affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d0, d1 + d4 - 1, d2 + d5 - 1, d6)> fill 0.0 : f32, %w as affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d3, d6, d4, d5)>) over [parallel s0, parallel s1, parallel s2, parallel 128, reduction 3, reduction 3, reduction 256] init [0.0 : f32] body (%a: f32, %c: f32, %acc: f32) {
+    %p = arith.mulf %a, %c fastmath<reassoc,contract> : f32
+    %s = arith.addf %acc, %p fastmath<reassoc,contract> : f32
+    tensor_ops.yield %s : f32
+  } : (tensor<?x?x?x256xf32, #graph.dims<s0, s1, s2>>, tensor<128x256x3x3xf32>) -> tensor<?x?x?x128xf32, #graph.dims<s0, s1, s2>>
+  func.return %y : tensor<?x?x?x128xf32, #graph.dims<s0, s1, s2>>
 }

@@ -99,8 +99,8 @@ def outputs(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     """Every convolution that can be is done with tiles of so many outputs."""
     chosen: int = request.param
 
-    def choose(sizes: Sequence[ConvolutionSize], uses: Sequence[int], facts: TargetFacts) -> list[int]:
-        del uses, facts
+    def choose(sizes: Sequence[ConvolutionSize], weights: Sequence[object], facts: TargetFacts) -> list[int]:
+        del weights, facts
         return [chosen] * len(sizes)
 
     monkeypatch.setattr(tensor_ops_winograd, "choose_for_all", choose)
@@ -307,7 +307,7 @@ def test_weights_of_a_module_are_bounded() -> None:
     """The layers of fewer tiles, which gain less for each byte, give way first."""
     sizes, uses = [LARGE, WIDE], [2, 3]
     assert [choose_outputs(size, GENERIC) for size in sizes] == [4, 4]
-    chosen = choose_for_all(sizes, uses, GENERIC)
+    chosen = choose_for_all(sizes, [{"a", "b"}, {"c", "d", "e"}], GENERIC)
     assert chosen[0] == 4
     assert chosen[1] in (2, 3)
     plain = sum(n * weight_bytes(size, None) for n, size in zip(uses, sizes, strict=True))
@@ -317,10 +317,17 @@ def test_weights_of_a_module_are_bounded() -> None:
 
 def test_weights_that_the_cache_holds_are_not_bounded() -> None:
     cached = replace(GENERIC, l3_bytes=weight_bytes(WIDE, 4))
-    assert choose_for_all([WIDE], [1], cached) == [4]
-    less = choose_for_all([WIDE], [1], replace(cached, l3_bytes=cached.l3_bytes - 1))
+    assert choose_for_all([WIDE], [{1}], cached) == [4]
+    less = choose_for_all([WIDE], [{1}], replace(cached, l3_bytes=cached.l3_bytes - 1))
     assert less != [4]
-    assert choose_for_all([WIDE], [2], cached) == less
+    assert choose_for_all([WIDE], [{1, 2}], cached) == less
+
+
+def test_versions_that_share_weights_count_them_once() -> None:
+    """Two convolutions with the same array and as many outputs take no more than one; two arrays do."""
+    cached = replace(GENERIC, l3_bytes=weight_bytes(WIDE, 4))
+    assert choose_for_all([WIDE, WIDE], [{1}, {1}], cached) == [4, 4]
+    assert choose_for_all([WIDE, WIDE], [{1}, {2}], cached) != [4, 4]
 
 
 def test_weights_are_counted_once_for_each_array() -> None:
