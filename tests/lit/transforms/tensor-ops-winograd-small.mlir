@@ -27,7 +27,7 @@
 // CHECK:             %[[SECOND:.*]] = arith.constant 2 : index
 // CHECK:             %[[LOW:.*]] = arith.cmpi eq, %{{.*}}, %[[SECOND]] : index
 // CHECK:             scf.if %[[LOW]]
-// CHECK:               tensor_ops.call @many_narrow_weights1
+// CHECK:               tensor_ops.call @many_low1_weights1
 // CHECK:               tensor_ops.call @many_low(%{{.*}}) symbols [N, H, W] {aicc.version}
 // CHECK:             } else {
 // CHECK:               arith.constant 4 : index
