@@ -6,12 +6,12 @@ counted as one sequence. They become a function of a range of that sequence and 
 which the runtime calls for parts of it, through a second function that takes what is used out of a struct:
 
     struct { captured... } context;
-    if (threads < 2) body(0, total, captured...)
-    else aicc_parallel(run, &context, total, grain, least, threads);
+    if (total > 0) if (threads < 2) body(0, total, captured...)
+                   else aicc_parallel(run, &context, total, grain, least, threads);
     run(context, begin, end):  body(begin, end, captured...)
 
 Small programs are a few calls of that kind: on one thread none of them computes grains, nor at which iteration of which
-loop a part begins.
+loop a part begins, and where sizes are small there is often no full tile to do.
 
 Iterations of a loop that is to run `within` those in it are counted there, so that these run once for a part.
 
@@ -75,7 +75,15 @@ def lower_parallel(fn: Function, op: ForOp, lower_op: LowerOp) -> None:
         fn.block.add_op(base.CallOp(RUNTIME, *arguments))
         return ()
 
-    either(fn, fn.compare("slt", threads, fn.integer(2)), (alone, shared))
+    def some() -> Sequence[SSAValue]:
+        either(fn, fn.compare("slt", threads, fn.integer(2)), (alone, shared))
+        return ()
+
+    least, _ = fn.atoms.bounds(trips)
+    if least is not None and least > 0:
+        some()
+    else:
+        either(fn, fn.compare("sgt", count, fn.integer(0)), (some, None))
     fn.state.uses_threads = True
 
 

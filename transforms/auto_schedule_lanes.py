@@ -39,7 +39,7 @@ from aicc.transforms.loops_cost import (
 )
 from aicc.transforms.loops_facts import CACHE_LINE, Access, Loop, Nest, guess
 from aicc.transforms.loops_order import Level, Orders, orders
-from aicc.transforms.loops_tile import count_nests, count_rest_nests
+from aicc.transforms.loops_tile import count_nests, count_rest_nests, leaves_any
 from aicc.transforms.schedule_writer import ScheduleWriter
 from aicc.transforms.target_facts import TargetFacts
 
@@ -191,9 +191,10 @@ def plan_lanes(kernel: Kernel, nest: Nest, lane: Loop) -> LanePlan:
     best: LanePlan | None = None
     candidates: list[Loop | None] = [None, *(loop for loop in nest.parallel if loop is not lane and loop.trips > 1)]
     for row in candidates:
-        cost = tile_cost(nest, chain, lane, row, width, packed, kernel.facts)
-        rows = 1 if row is None else row.trips
         known = row is None or isinstance(row.extent, int) or row.limit > 0
+        cost = tile_cost(nest, chain, lane, row, width, packed, kernel.facts)
+        cost = replace(cost, cold=not known and cost.product and kernel.facts.fma_ports > 1)
+        rows = 1 if row is None else row.trips
         limit = 0 if row is None else row.limit
         tile = choose_tile(cost, rows, lane.trips, width, kernel.facts.vector_registers, MOST_ROWS, known, limit)
         others = 1.0
@@ -270,6 +271,8 @@ def _pairs_rows(plan: LanePlan) -> bool:
     """
     row, rows = plan.row, plan.tile.rows
     if row is None or isinstance(row.extent, int) or row.limit or count_nests(row.op, rows, "peel") != 2:
+        return False
+    if not leaves_any(row.op, rows):
         return False
     by_rows = [0.0, *(plan.cost.cycles(count, plan.tile.vectors) for count in range(1, rows + 1))]
     return rest_cost(rows + 1, rows, by_rows) < PAIRED * (by_rows[rows] + by_rows[1])

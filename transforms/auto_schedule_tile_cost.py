@@ -50,6 +50,7 @@ def tile_cost(
         overlap,
         tuple(strides),
         window,
+        len(chain) == 1 and counts[False, True] > 0 and not counts[True, True],
     )
 
 

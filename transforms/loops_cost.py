@@ -26,8 +26,12 @@ VECTORS = (1, 2, 4, 8)
 Registers of lanes per row that are tried. Powers of two: LLVM pads other vectors to the next one and spills. Tiles that
 cover all lanes have as many as these take.
 """
-SPARE = 6
-"""Registers that tiles leave free of 32: LLVM reads ahead more the more there are, and spills where they run short."""
+SPARE, SPARE_PRODUCT = 6, 3
+"""
+Registers that tiles leave free of 32: LLVM reads ahead more the more there are, and spills where they run short. In
+matrix products it reads less ahead. Tiles of more registers have fewer instructions for each multiply-add, which
+matters where two of these start in a cycle.
+"""
 
 STREAM = (64.0, 24.0, 12.0)
 """Bytes per cycle that one core reads in sequence out of L1, L2 and L3."""
@@ -80,6 +84,12 @@ class TileCost:
     window: Window | None = None
     """Steps that are unrolled, so that rows share what is loaded."""
 
+    product: bool = False
+    """One loop over steps, and cells read nothing of their own: a matrix product."""
+
+    cold: bool = False
+    """Rows may be so few that what they share is read once, and is not in the first-level cache."""
+
     def cycles(self, rows: int, vectors: int, slots: float = 0.0, ports: int = FMA_PORTS) -> float:
         """
         Cycles of one step of the reduction on a tile of so many rows and vectors of lanes.
@@ -97,7 +107,8 @@ class TileCost:
         register = self.facts.vector_bits // 8
         shared = self.per_vector * vectors * register
         levels = zip((self.facts.l1_bytes, self.facts.l2_bytes, self.facts.l3_bytes), STREAM, strict=True)
-        speed = next((speed for size, speed in levels if shared * self.steps <= 0.8 * size), BYTES_PER_CYCLE[-1])
+        fitting = (speed for size, speed in levels if shared * self.steps <= 0.8 * size)
+        speed = min(next(fitting, BYTES_PER_CYCLE[-1]), STREAM[1 if self.cold else 0])
         missed = sum(self._missed(rows, stride) for stride in self.row_strides) * self.facts.cache_line_bytes
         felt = STREAM_FELT * shared / speed if speed < STREAM[0] else 0.0
         return max(arithmetic, loads / LOAD_PORTS, shared / speed, missed / STREAM[1]) + felt + STEP_OVERHEAD
@@ -118,7 +129,8 @@ class TileCost:
         # What each cell of overlapping windows reads is kept for the next steps, which read most of it again.
         apart = min(rows * self.window.stride, self.window.places(rows)) if self.window else rows
         own = apart * vectors if self.per_row_and_vector and self.overlap else 0
-        spare = SPARE if registers >= 32 else 0
+        few = self.product and self.facts.fma_ports > 1
+        spare = (SPARE_PRODUCT if few else SPARE) if registers >= 32 else 0
         return self.accumulators * rows * vectors + own + operands + spare <= registers
 
 

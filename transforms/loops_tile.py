@@ -29,7 +29,7 @@ from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, Affine
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
-from aicc.dialects.graph.dims import SymExpr, dim_max, dim_min, floordiv, mod
+from aicc.dialects.graph.dims import SymExpr, dim_max, dim_min, floordiv, lower_bound, mod, upper_bound
 from aicc.dialects.loops import ApplyOp, ForOp, SizeOp, YieldOp
 from aicc.dialects.schedule.ops import TAILS
 from aicc.dialects.tensor_ops.affine import Simplifier
@@ -148,6 +148,15 @@ def count_nests(loop: ForOp, size: int, tail: str) -> int:
     return len(_ranges(_analyse(loop, size), tail, IndexBounds()))
 
 
+def leaves_any(loop: ForOp, size: int) -> bool:
+    """Whether tiles may leave over any number of iterations below their size, for all that is known."""
+    trips = trip_count_dim(loop)
+    if not isinstance(trips, SymExpr):
+        return False
+    over = mod(trips, size)
+    return lower_bound(over) == 0 and upper_bound(over) == size - 1
+
+
 def count_rest_nests(loop: ForOp, sizes: Sequence[int]) -> list[int]:
     """
     How many nests tiling makes of this loop by the first size, of what that leaves over by the next, and so on.
@@ -203,21 +212,23 @@ def _ranges(old: _Old, tail: str, bounds: IndexBounds) -> list[_Range]:
 def _paired(old: _Old, tail: str) -> list[_Range]:
     """
     The ways through a loop of an unknown number of iterations, if one that is left over alone is to go with the last
-    full tile; adds the numbers of full tiles and of all tiles to the operands.
+    full tile; adds the numbers of full tiles, of all tiles and of iterations left over to the operands.
     """
     trips = trip_count_dim(old.loop)
     if tail != "pair" or not isinstance(trips, SymExpr) or len(old.trips) != 1 or old.size < PAIRED:
         return []
-    alone = floordiv(mod(trips * (old.size - 1), old.size), old.size - 1)
+    over = mod(trips, old.size)
+    alone = dim_min(over, 1) - dim_min(dim_max(over - 1, 0), 1)
     full = dim_max(floordiv(trips, old.size) - alone, 0)
-    both = SizeOp(full), SizeOp(full + dim_min(trips - full * old.size, 1))
-    for size in both:
+    # Between these numbers anyway; those who tile what is left over are to know it.
+    rest = dim_min(dim_max(trips - full * old.size, 0), old.size + 1)
+    numbers = [SizeOp(dim) for dim in (full, full + dim_min(rest, 1), rest)]
+    for size in numbers:
         insert_early(size, None, old.loop)
-    first, end = (AffineDimExpr(len(old.operands) + place) for place in range(2))
-    old.operands = (*old.operands, *(size.result for size in both))
-    count = old.trips[0]
+    first, end, count = (AffineDimExpr(len(old.operands) + place) for place in range(3))
+    old.operands = (*old.operands, *(size.result for size in numbers))
     zero, whole = AffineConstantExpr(0), AffineConstantExpr(old.size)
-    return [_Range(".o", (zero,), (first,), (whole,)), _Range(".t", (first,), (end,), (count + first * -old.size,))]
+    return [_Range(".o", (zero,), (first,), (whole,)), _Range(".t", (first,), (end,), (count,))]
 
 
 def _bounded_ranges(old: _Old, trips: Sequence[AffineExpr], simplifier: Simplifier) -> list[_Range]:

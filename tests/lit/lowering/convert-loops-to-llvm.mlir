@@ -151,6 +151,8 @@ func.func @panels(%a: memref<4x8xf32>, %o: memref<32xf32>) {
 // CHECK-LABEL: llvm.func @scale(
 // CHECK-SAME:    %[[N:[^ ]*]]: i64
 // CHECK-SAME:    %[[THREADS:[^ ]*]]: i64) attributes
+// CHECK:         %[[SOME:.*]] = llvm.icmp "sgt" %[[N]], %{{.*}} : i64
+// CHECK-NEXT:    llvm.cond_br %[[SOME]]
 // CHECK:         %[[ALONE:.*]] = llvm.icmp "slt" %[[THREADS]], %{{.*}} : i64
 // CHECK-NEXT:    llvm.cond_br %[[ALONE]], ^[[DIRECT:.*]], ^[[SHARED:.*]]
 // CHECK:       ^[[DIRECT]]:

@@ -40,13 +40,13 @@ func.func private @known(%x: memref<20xf32>, %o: memref<20xf32>) attributes {aic
 // PEEL-NEXT:      loops.for "i.i" %{{.*}} = 0 to %[[N]] mod 8 parallel {
 // One that would be left over alone goes with the last full tile.
 // PAIR-LABEL: @symbolic
-// PAIR-SAME:    %[[N:[a-z0-9]+]]: index
-// PAIR-NEXT:    %[[END:.*]] = loops.size #graph.shape<max(-floordiv(mod(7*s0,8),7)+floordiv(s0,8),0)+min({{.*}}+s0,1)>
-// PAIR-NEXT:    %[[FULL:.*]] = loops.size #graph.shape<max(-floordiv(mod(7*s0,8),7)+floordiv(s0,8),0)>
+// PAIR-NEXT:    %[[REST:.*]] = loops.size #graph.shape<min(9,max({{.*}}+s0,0))>
+// PAIR-NEXT:    %[[END:.*]] = loops.size #graph.shape<max(0,floordiv(s0,8)+{{.*}})+min(1,max({{.*}}+s0,0))>
+// PAIR-NEXT:    %[[FULL:.*]] = loops.size #graph.shape<max(0,floordiv(s0,8)+min(1,max(0,mod(s0,8)-1))-min(1,mod(s0,8)))>
 // PAIR:         loops.for "i.o" %{{.*}} = 0 to %[[FULL]] parallel {
 // PAIR-NEXT:      loops.for "i.i" %{{.*}} = 0 to 8 parallel {
 // PAIR:         loops.for "i.t" %[[O:.*]] = %[[FULL]] to %[[END]] parallel {
-// PAIR-NEXT:      loops.for "i.i" %{{.*}} = 0 to %[[N]] - %[[FULL]] * 8 parallel {
+// PAIR-NEXT:      loops.for "i.i" %{{.*}} = 0 to %[[REST]] parallel {
 func.func private @symbolic(%n: index, %o: memref<?xf32, #loops.dims<s0>>)
     attributes {aicc.kernel, aicc.symbols = ["s0"], aicc.num_outputs = 1 : i64} {
   %z = arith.constant 0.0 : f32
