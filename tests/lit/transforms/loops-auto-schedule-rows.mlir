@@ -92,3 +92,31 @@ func.func @main(%N: index, %x: memref<?x256xf32, #loops.dims<N>>, %a: memref<?x1
   loops.call @left_over(%N, %x, %w, %b) : index, memref<?x256xf32, #loops.dims<N>>, memref<256x1000xf32>, memref<?x1000xf32, #loops.dims<N>>
   func.return
 }
+
+// Rows along two loops of unknown sizes that are one are not taken to be few, as those of a batch are: the points of a
+// transform, of which there is a known number, share no weights.
+// PORTS-LABEL: transform.named_sequence @points_schedule
+// PORTS:         schedule.collapse %{{.*}} {why = "contiguous together"}
+// PORTS:         why = "6 rows x 64 lanes in registers"
+// PORTS:         schedule.tile %{{.*}} {sizes = array<i64: 6, 1>}
+func.func private @points(%n: index, %m: index, %x: memref<16x?x?x256xf32, #loops.dims<s0, s1>>, %w: memref<16x256x128xf32>, %o: memref<16x?x?x128xf32, #loops.dims<s0, s1>>)
+    attributes {aicc.kernel, aicc.symbols = ["s0", "s1"], aicc.num_outputs = 1 : i64} {
+  %z = arith.constant 0.0 : f32
+  loops.for "s0_d0" %p = 0 to 16 parallel {
+    loops.for "s0_d1" %i = 0 to %n parallel {
+      loops.for "s0_d2" %j = 0 to %m parallel {
+        loops.for "s0_d3" %c = 0 to 128 parallel {
+          %s = loops.for "s0_d4" %k = 0 to 256 iter_args(%a = %z) -> (f32) {
+            %u = loops.load %x[%p, %i, %j, %k] : memref<16x?x?x256xf32, #loops.dims<s0, s1>> to f32
+            %v = loops.load %w[%p, %k, %c] : memref<16x256x128xf32> to f32
+            %e = arith.mulf %u, %v fastmath<contract,reassoc> : f32
+            %t = arith.addf %a, %e fastmath<contract,reassoc> : f32
+            loops.yield %t : f32
+          }
+          loops.store %s, %o[%p, %i, %j, %c] : f32 to memref<16x?x?x128xf32, #loops.dims<s0, s1>>
+        }
+      }
+    }
+  }
+  func.return
+}
